@@ -1,6 +1,6 @@
 // Chooses the rows of a log that show why its job failed, and makes them plain text.
 import { stripVTControlCharacters } from 'node:util'
-import type { Group } from '../log/rows/outline.ts'
+import { openMarker, type Group } from '../log/rows/outline.ts'
 
 export interface ShownRow {
   /** null: the log was not read from a point whose row number is known. */
@@ -88,14 +88,11 @@ export function cutText(text: string, most: number): string {
 }
 
 const mostRowCharacters = 500
-/** Agents write this after the output of a failed command, to open its group. */
-const marker = /^\^\^\^ \+\+\+\s*$/
-
 /** Leaves out the marks of agents, and empty rows at both ends. */
 export function presentRows(rows: readonly ShownRow[]): { rows: ShownRow[]; cutTexts: number } {
   const plain = rows
     .map(({ row, text }) => ({ row, text: plainText(text).trimEnd() }))
-    .filter(({ text }) => !marker.test(text))
+    .filter(({ text }) => !openMarker.test(text))
   const first = plain.findIndex(({ text }) => text !== '')
   const last = plain.findLastIndex(({ text }) => text !== '')
   const shown = first === -1 ? [] : plain.slice(first, last + 1)

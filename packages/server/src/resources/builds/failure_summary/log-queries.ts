@@ -4,6 +4,7 @@ import { batch } from '../../../db/batch.ts'
 import type { Db } from '../../../db/pool.ts'
 import type { StoredChunk } from '../log/plan.ts'
 import type { RowsLayout } from '../log/queries.ts'
+import type { CheckpointRow } from '../log/rows/checkpoint-queries.ts'
 
 export interface LogRow {
   job_id: string
@@ -22,11 +23,8 @@ export interface EndChunk extends StoredChunk {
   data: Buffer
 }
 
-export interface Checkpoint {
+export interface Checkpoint extends CheckpointRow {
   job_id: string
-  byte_offset: number
-  row_count: number
-  state: Buffer
 }
 
 /** More chunks than these are not looked at. */

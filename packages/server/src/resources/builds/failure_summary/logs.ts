@@ -5,6 +5,7 @@ import type { Context } from '../../../context.ts'
 import { compiledModule } from '../../../lib/package-files.ts'
 import { Semaphore } from '../../../lib/semaphore.ts'
 import { runInThread } from '../../../lib/threads.ts'
+import { stateOf } from '../log/rows/checkpoint-queries.ts'
 import type { LogOutline } from '../log/rows/outline.ts'
 import { cut, planLog } from '../log/plan.ts'
 import {
@@ -161,9 +162,7 @@ async function tailOfChunks(
     else parts.push((await inflate(dataOf.get(piece.sequence) ?? '')).subarray(piece.from, piece.to))
   }
   return {
-    state: isKnown
-      ? { offset: checkpoint.byte_offset, rows: checkpoint.row_count, packed: checkpoint.state }
-      : null,
+    state: isKnown ? stateOf(checkpoint) : null,
     bytes: Buffer.concat(parts),
     isFinal: log.is_ended,
     isFromMiddle: !isKnown && Number.isFinite(start) && start > 0,

@@ -18,7 +18,7 @@ export interface Plan {
   size: number
 }
 
-export interface Circumstances {
+interface Circumstances {
   /** There is no gap before this offset. */
   from: number
   isFinal: boolean

@@ -9,7 +9,7 @@ import { chunkWriter } from './chunk-writer.ts'
 import * as logs from '../queries.ts'
 import { segmentBytes } from '../rows/segments.ts'
 
-export interface ReceivedChunk {
+interface ReceivedChunk {
   sequence: number
   offset: number
   body: Buffer

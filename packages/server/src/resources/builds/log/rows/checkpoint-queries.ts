@@ -5,14 +5,17 @@ import { inTransaction } from '../../../../db/transaction.ts'
 import type { Group } from './outline.ts'
 import type { ReplayState } from './replay.ts'
 
-interface CheckpointRow {
+export interface CheckpointRow {
   byte_offset: number
   row_count: number
   state: Buffer
 }
 
-const stateOf = (row: CheckpointRow | undefined): ReplayState | null =>
-  row === undefined ? null : { offset: row.byte_offset, rows: row.row_count, packed: row.state }
+export const stateOf = (row: CheckpointRow): ReplayState => ({
+  offset: row.byte_offset,
+  rows: row.row_count,
+  packed: row.state,
+})
 
 /** The last checkpoint after which row `row` begins; null: the start of the log. */
 export async function findCheckpointBefore(
@@ -25,16 +28,11 @@ export async function findCheckpointBefore(
     select byte_offset, row_count, state from job_log_checkpoints
     where organization_id = ${orgId} and job_id = ${jobId} and row_count < ${row}::bigint
     order by byte_offset desc limit 1`.execute(db)
-  return stateOf(rows[0])
+  return rows[0] === undefined ? null : stateOf(rows[0])
 }
 
-export async function findLastCheckpoint(db: Db, orgId: string, jobId: string): Promise<ReplayState | null> {
-  const { rows } = await sql<CheckpointRow>`
-    select byte_offset, row_count, state from job_log_checkpoints
-    where organization_id = ${orgId} and job_id = ${jobId}
-    order by byte_offset desc limit 1`.execute(db)
-  return stateOf(rows[0])
-}
+export const findLastCheckpoint = (db: Db, orgId: string, jobId: string): Promise<ReplayState | null> =>
+  findCheckpointBefore(db, orgId, jobId, Number.MAX_SAFE_INTEGER)
 
 /** The groups that began before the checkpoint at `offset`. */
 export async function listGroups(db: Db, orgId: string, jobId: string, offset: number): Promise<Group[]> {

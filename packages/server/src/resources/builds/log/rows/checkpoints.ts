@@ -3,7 +3,7 @@
 import type { Context } from '../../../../context.ts'
 import type { Kinds } from '../../../../tasks/kinds.ts'
 import { findLastCheckpoint, insertCheckpoint } from './checkpoint-queries.ts'
-import type { readSegment } from './row-tasks.ts'
+import { nothing, type readSegment } from './row-tasks.ts'
 import { readSegmentAt, runRowTask, segmentBytes } from './segments.ts'
 import { findLog, type Log } from '../source.ts'
 
@@ -31,7 +31,7 @@ async function addCheckpoint(ctx: Context, orgId: string, jobId: string, log: Lo
   const segment = await readSegmentAt(log, last)
   const { state, groups } = await runRowTask<typeof readSegment>('readSegment', {
     segment: { ...segment, isLast: false },
-    wanted: { kind: 'none' },
+    wanted: nothing,
   })
   return insertCheckpoint(ctx.db, orgId, jobId, { state, groups })
 }

@@ -24,16 +24,17 @@ export interface OutlineState {
   /** Of the group that the next row belongs to. */
   open: Suspects
   isOpenMarked: boolean
-  /** Of the last group with a row "^^^ +++", which agents write when a command fails. */
+  /** Of the last group with such a row as `openMarker`. */
   marked: Suspects | null
-  /** Numbers of groups that such a row opens. */
+  /** Numbers of groups that such rows open. */
   openedGroups: number[]
 }
 
 const mostGroups = 10_000
 const mostOfName = 500
 const header = /^(---|\+\+\+|~~~) (.*)/s
-const marker = /^\^\^\^ \+\+\+\s*$/
+/** Agents write this row after the output of a failed command, to open its group. */
+export const openMarker = /^\^\^\^ \+\+\+\s*$/
 const errorWord = /error|fail|panic|Traceback/i
 const errorStyle = /\bfg(?:1|9)\b/
 
@@ -74,7 +75,7 @@ export class Outline {
     const code = text.charCodeAt(0)
     const isHeader = code === 0x2d || code === 0x2b || code === 0x7e ? this.#begin(number, row, text) : false
     if (isHeader) return
-    if (code === 0x5e && marker.test(text)) return this.#mark()
+    if (code === 0x5e && openMarker.test(text)) return this.#mark()
     const isFailing = state.open.failing === null && (errorWord.test(text) || isRed(row))
     state.open = { failing: isFailing ? number : state.open.failing, last: number }
   }

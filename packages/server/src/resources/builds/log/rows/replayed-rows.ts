@@ -2,7 +2,7 @@
 import type { Log } from '../source.ts'
 import { Outline, summarize, type Group, type OutlineEnd } from './outline.ts'
 import type { ReplayState } from './replay.ts'
-import { lastRows, type readSegment, type Wanted } from './row-tasks.ts'
+import { lastRows, nothing, type readSegment, type Wanted } from './row-tasks.ts'
 import { countCharacters, mostPageCharacters, type RowReader } from './rows.ts'
 import { replaySegments, runRowTask } from './segments.ts'
 
@@ -19,8 +19,6 @@ export async function* readAll(log: Log): AsyncGenerator<string[]> {
   const wanted: Wanted = { kind: 'range', from: 1, to: Infinity, mostCharacters: Infinity }
   for await (const { rows } of readSegments(log, null, () => wanted)) yield rows
 }
-
-export const nothing: Wanted = { kind: 'none' }
 
 interface EndOfLog {
   /** The groups that began after the start. */

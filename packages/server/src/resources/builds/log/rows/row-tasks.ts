@@ -16,11 +16,12 @@ export interface Segment {
 }
 
 export type Wanted =
-  | { kind: 'none' }
   | { kind: 'range'; from: number; to: number; mostCharacters: number }
   | { kind: 'tail'; limit: number; mostCharacters: number }
 
-export interface SegmentRows {
+export const nothing: Wanted = { kind: 'range', from: 1, to: 0, mostCharacters: 0 }
+
+interface SegmentRows {
   state: ReplayState
   /** Groups that began in settled rows of this segment. */
   groups: Group[]
@@ -58,8 +59,6 @@ function collector(wanted: Wanted): Collector {
     characters += json.length
   }
   switch (wanted.kind) {
-    case 'none':
-      return { add: () => {}, taken: () => rows }
     case 'range':
       return {
         add(row, number) {
@@ -129,7 +128,7 @@ export function followSegment({
 
 const hash = (json: string) => createHash('sha1').update(json).digest('base64').slice(0, 16)
 
-export const mostBlockRows = 512
+const mostBlockRows = 512
 const mostBlockCharacters = 256 * 1024
 
 export interface Blocks {

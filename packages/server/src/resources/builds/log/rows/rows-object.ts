@@ -102,7 +102,7 @@ async function storeNewRows(
 }
 
 /** The blocks of an object: `[offset, first row]` for each. */
-export type Table = Float64Array
+type Table = Float64Array
 
 const tables = new SizedCache<string, Table>(32 * 1024 * 1024)
 

@@ -18,7 +18,7 @@ const unfinished = new RegExp(
   `\\x1b(?:\\[[0-?]*[ -/]*|[\\]_PX^][^\\x07\\x1b]{0,${longestSequence}}\\x1b?|[()*+])?$`,
 )
 
-export interface EscapeRemover {
+interface EscapeRemover {
   /** Returns the text up to an unfinished sequence, which is kept until its end arrives. */
   push(text: string): string
   end(): string

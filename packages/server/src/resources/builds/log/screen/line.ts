@@ -1,5 +1,8 @@
 // A line on the screen. Most lines are only appended to, so they consist of runs; a line that is written to elsewhere
 // becomes a list of cells.
+//
+// Every character takes one column, also those that terminals show in two or none. Looking up the width of each character
+// would slow down the replay of all logs, and rows that are stored already were made with this rule.
 import type { Row, Run } from './row.ts'
 
 export type Pen = Pick<Run, 'style' | 'link'>

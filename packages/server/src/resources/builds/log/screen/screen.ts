@@ -102,8 +102,8 @@ export class Screen {
     }
     if (code === 0x0a) this.#newLine()
     else if (code === 0x0d) this.#column = 0
-    else if (code === 0x08) this.#column = Math.max(this.#column - 1, 0)
-    else if (code === 0x09) this.#column = Math.min((Math.floor(this.#column / 8) + 1) * 8, width)
+    else if (code === 0x08) this.#moveTo(this.#row, this.#column - 1)
+    else if (code === 0x09) this.#moveTo(this.#row, (Math.floor(this.#column / 8) + 1) * 8)
     return 1
   }
 
@@ -163,28 +163,19 @@ export class Screen {
     const times = Math.max(first, 1)
     switch (command) {
       case 'A':
-        this.#row = Math.max(this.#row - times, 0)
-        break
+        return this.#moveTo(this.#row - times, this.#column)
       case 'B':
-        this.#row = Math.min(this.#row + times, this.#lines.length - 1)
-        break
+        return this.#moveTo(this.#row + times, this.#column)
       case 'C':
-        this.#column = Math.min(this.#column + times, width)
-        break
+        return this.#moveTo(this.#row, this.#column + times)
       case 'D':
-        this.#column = Math.max(this.#column - times, 0)
-        break
+        return this.#moveTo(this.#row, this.#column - times)
       case 'E':
-        this.#row = Math.min(this.#row + times, this.#lines.length - 1)
-        this.#column = 0
-        break
+        return this.#moveTo(this.#row + times, 0)
       case 'F':
-        this.#row = Math.max(this.#row - times, 0)
-        this.#column = 0
-        break
+        return this.#moveTo(this.#row - times, 0)
       case 'G':
-        this.#column = Math.min(times - 1, width)
-        break
+        return this.#moveTo(this.#row, times - 1)
       case 'J':
         // Clearing the whole screen would lose output, so only the lines below are erased.
         if (first !== 0) break
@@ -200,10 +191,14 @@ export class Screen {
         this.#saved = { row: this.#row, column: this.#column }
         break
       case 'u':
-        this.#row = Math.min(this.#saved.row, this.#lines.length - 1)
-        this.#column = this.#saved.column
-        break
+        return this.#moveTo(this.#saved.row, this.#saved.column)
     }
+  }
+
+  /** Stays on the screen. */
+  #moveTo(row: number, column: number): void {
+    this.#row = Math.max(Math.min(row, this.#lines.length - 1), 0)
+    this.#column = Math.max(Math.min(column, width), 0)
   }
 
   #put(text: string): void {

@@ -109,11 +109,6 @@ function indexedColor(index: number): string {
   return hex([cube / 36, (cube / 6) % 6, cube % 6].map((level) => levels[Math.floor(level)] ?? 0))
 }
 
-const hex = (parts: readonly number[]) =>
-  `#${[0, 1, 2]
-    .map((at) =>
-      Math.min(parts[at] ?? 0, 255)
-        .toString(16)
-        .padStart(2, '0'),
-    )
-    .join('')}`
+const hex = (parts: readonly number[]) => `#${[0, 1, 2].map((at) => hexByte(parts[at] ?? 0)).join('')}`
+
+const hexByte = (number: number) => Math.min(number, 255).toString(16).padStart(2, '0')

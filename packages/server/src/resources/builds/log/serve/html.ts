@@ -52,24 +52,11 @@ function attributesOf(style: string): string {
   ].join(' ')
 }
 
-const palette = [
-  '#2e3436',
-  '#cc0000',
-  '#4e9a06',
-  '#c4a000',
-  '#3465a4',
-  '#75507b',
-  '#06989a',
-  '#d3d7cf',
-  '#555753',
-  '#ef2929',
-  '#8ae234',
-  '#fce94f',
-  '#729fcf',
-  '#ad7fa8',
-  '#34e2e2',
-  '#eeeeec',
-]
+/** The 16 colors of terminals. */
+const palette = (
+  '#2e3436 #cc0000 #4e9a06 #c4a000 #3465a4 #75507b #06989a #d3d7cf ' +
+  '#555753 #ef2929 #8ae234 #fce94f #729fcf #ad7fa8 #34e2e2 #eeeeec'
+).split(' ')
 
 const colorOf = (color: string) => (color.startsWith('#') ? color : (palette[Number(color)] ?? ''))
 
