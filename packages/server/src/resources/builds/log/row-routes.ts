@@ -7,7 +7,7 @@ import { route } from '../../../http/route.ts'
 import { badRequest, notFound } from '../../../lib/errors.ts'
 import { getVisibleJob, type JobParams } from '../../addresses/jobs.ts'
 import { indexJson } from './serve/index-json.ts'
-import { findRows } from './rows/row-source.ts'
+import { findRows } from './rows/find-rows.ts'
 import type { RowSource } from './rows/rows.ts'
 import { LogIndex, LogRows, LogSearch } from './schema.ts'
 
