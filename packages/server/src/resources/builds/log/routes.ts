@@ -15,7 +15,7 @@ import { follow } from './serve/follow.ts'
 import { headerTimes } from './header-times.ts'
 import { replayedRows } from './rows/replayed-rows.ts'
 import { rowsOf } from './rows/find-rows.ts'
-import type { RowReader } from './rows/rows.ts'
+import type { RowReader } from './rows/row-source.ts'
 import { asHtml, htmlPolicy } from './serve/html.ts'
 import { asJson, asPartOfText, asText, logUrl, sizeOfText } from './serve/present.ts'
 import {

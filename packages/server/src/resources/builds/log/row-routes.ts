@@ -8,7 +8,7 @@ import { badRequest, notFound } from '../../../lib/errors.ts'
 import { getVisibleJob, type JobParams } from '../../addresses/jobs.ts'
 import { indexJson } from './serve/index-json.ts'
 import { findRows } from './rows/find-rows.ts'
-import type { RowSource } from './rows/rows.ts'
+import type { RowSource } from './rows/row-source.ts'
 import { LogIndex, LogRows, LogSearch } from './schema.ts'
 
 interface Asked {

@@ -3,7 +3,7 @@ import type { Context } from '../../../../context.ts'
 import { findLog, type Log } from '../source.ts'
 import { growingRows } from './growing-rows.ts'
 import { makeRowsOnce } from './rows-object.ts'
-import type { RowSource } from './rows.ts'
+import type { RowSource } from './row-source.ts'
 import { storedRows } from './stored-rows.ts'
 
 /** null: the job runs no command, or its log was deleted. */

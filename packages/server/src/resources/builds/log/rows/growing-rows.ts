@@ -7,7 +7,7 @@ import { addCheckpoints } from './checkpoints.ts'
 import { summarize } from './outline.ts'
 import { readAll, readRange, readToEnd } from './replayed-rows.ts'
 import { nothing, type Wanted } from './row-tasks.ts'
-import { countCharacters, mostPageCharacters, type RowPage, type RowSource } from './rows.ts'
+import { countCharacters, mostPageCharacters, type RowPage, type RowSource } from './row-source.ts'
 import { searchGrowing } from './search.ts'
 
 /** Numbers of rows by job, as of a size of the log. */

@@ -3,7 +3,7 @@ import type { Log } from '../source.ts'
 import { Outline, summarize, type Group, type OutlineEnd } from './outline.ts'
 import type { ReplayState } from './replay.ts'
 import { lastRows, nothing, type readSegment, type Wanted } from './row-tasks.ts'
-import { countCharacters, mostPageCharacters, type RowReader } from './rows.ts'
+import { countCharacters, mostPageCharacters, type RowReader } from './row-source.ts'
 import { replaySegments, runRowTask } from './segments.ts'
 
 /** For a log without stored rows or checkpoints. */

@@ -3,7 +3,7 @@ import type { Context } from '../../../../context.ts'
 import type { StoredRows } from '../queries.ts'
 import type { Log } from '../source.ts'
 import { findBlock, inflateRows, readAllBlocks, readBlocks, readOutline, readTable } from './rows-object.ts'
-import { countCharacters, mostPageCharacters, type RowPage, type RowSource } from './rows.ts'
+import { countCharacters, mostPageCharacters, type RowPage, type RowSource } from './row-source.ts'
 import { searchStored } from './search.ts'
 
 export function storedRows(ctx: Context, log: Log, stored: StoredRows): RowSource {

@@ -1,6 +1,6 @@
 // A log as a page, as a terminal shows it. Every character of the log is escaped; the only markup is our own.
 import { Readable } from 'node:stream'
-import type { RowReader } from '../rows/rows.ts'
+import type { RowReader } from '../rows/row-source.ts'
 import { parseRow, type Row } from '../screen/row.ts'
 
 /** With this policy the page can neither run scripts nor load anything. */
