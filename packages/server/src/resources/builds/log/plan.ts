@@ -13,7 +13,7 @@ export type Piece =
   | { kind: 'chunk'; sequence: number; from: number; to: number }
   | { kind: 'note'; bytes: Buffer }
 
-export interface Plan {
+interface Plan {
   pieces: Piece[]
   size: number
 }

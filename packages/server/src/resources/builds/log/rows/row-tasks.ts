@@ -131,7 +131,7 @@ const hash = (json: string) => createHash('sha1').update(json).digest('base64').
 const mostBlockRows = 512
 const mostBlockCharacters = 256 * 1024
 
-export interface Blocks {
+interface Blocks {
   state: ReplayState
   groups: Group[]
   /** gzip members, one after the other. Each holds rows as JSON, one a line. */

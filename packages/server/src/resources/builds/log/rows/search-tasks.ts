@@ -27,14 +27,15 @@ export interface Found {
   usedMs: number
 }
 
-/** Rows between two looks at the clock. */
-const rowsPerLook = 64
+/** Rows between two readings of the clock. */
+const rowsPerReading = 64
 
 class Search {
-  readonly matches: Found['matches'] = []
+  readonly #matches: Found['matches'] = []
   #total = 0
   #rows = 0
-  #isOver = false
+  /** The time is used up. */
+  isOver = false
   readonly #startMs = performance.now()
   readonly #limits: Limits
   readonly #find: Finder
@@ -44,24 +45,20 @@ class Search {
     this.#find = finderOf(limits.query)
   }
 
-  get isOver(): boolean {
-    return this.#isOver
-  }
-
-  look(text: string, row: number): void {
-    if (this.#isOver) return
+  add(text: string, row: number): void {
+    if (this.isOver) return
     this.#find(text, (start, end) => {
       this.#total++
-      if (this.matches.length < this.#limits.room) this.matches.push([row, start, end])
+      if (this.#matches.length < this.#limits.room) this.#matches.push([row, start, end])
     })
-    if (++this.#rows % rowsPerLook === 0) this.#isOver = this.#usedMs() > this.#limits.leftMs
+    if (++this.#rows % rowsPerReading === 0) this.isOver = this.#usedMs() > this.#limits.leftMs
   }
 
   get found(): Found {
     return {
       total: this.#total,
-      matches: this.matches,
-      isComplete: !this.#isOver,
+      matches: this.#matches,
+      isComplete: !this.isOver,
       usedMs: this.#usedMs(),
     }
   }
@@ -77,7 +74,7 @@ export function searchSegment({
   ...limits
 }: Limits & { segment: Segment }): Found & { state: ReplayState } {
   const search = new Search(limits)
-  const replay = new Replay(segment.state, (row, number) => search.look(textOf(row), number))
+  const replay = new Replay(segment.state, (row, number) => search.add(textOf(row), number))
   replay.write(segment.bytes, segment.isLast && segment.isFinal)
   const { state } = replay
   if (segment.isLast) replay.end()
@@ -89,7 +86,7 @@ export function searchBlocks({ blocks, ...limits }: Limits & { blocks: readonly 
   for (const { gzip, firstRow } of blocks) {
     if (search.isOver) break
     const rows = JSON.parse(`[${gunzipSync(gzip).toString().replaceAll('\n', ',')}]`) as RowJson[]
-    for (const [index, row] of rows.entries()) search.look(textOfJson(row), firstRow + index)
+    for (const [index, row] of rows.entries()) search.add(textOfJson(row), firstRow + index)
   }
   return search.found
 }
