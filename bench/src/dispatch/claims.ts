@@ -1,6 +1,6 @@
 // Claims per second, with a hundred and a hundred thousand waiting jobs, and a thousand waiting agents.
 import { sql } from 'kysely'
-import { abilityOf, claimJobs } from '@millrace/server/conductor/claim.ts'
+import { abilityOf, claimJobs } from '@millrace/server/conductor/dispatch/claim.ts'
 import { createBuild } from '@millrace/server/conductor/create-build.ts'
 import type { BenchServer } from '../harness/bench-server.ts'
 import { contextOn } from '../harness/context.ts'

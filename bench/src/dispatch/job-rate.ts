@@ -1,7 +1,12 @@
 // Empty jobs per second: over HTTP with simulated agents, and through the conductor alone.
 import { sql } from 'kysely'
 import { act } from '@millrace/server/conductor/act.ts'
-import { abilityOf, acceptAssigned, claimJobs, type Assigned } from '@millrace/server/conductor/claim.ts'
+import {
+  abilityOf,
+  acceptAssigned,
+  claimJobs,
+  type Assigned,
+} from '@millrace/server/conductor/dispatch/claim.ts'
 import { createBuild } from '@millrace/server/conductor/create-build.ts'
 import type { Context } from '@millrace/server/context.ts'
 import { callAgentApi, connectAgent, type Session } from '../harness/agent-http.ts'
@@ -119,7 +124,7 @@ async function openConductor(
     const running = new Set<Promise<void>>()
     const free = [...claimants]
     for (let left = jobs; left > 0;) {
-      // Like dispatch.ts: one claim at a time for all waiting agents.
+      // Like dispatcher.ts: one claim at a time for all waiting agents.
       const { assigned } = await claimJobs(ctx, queue, free.splice(0))
       left -= assigned.length
       for (const taken of assigned) {

@@ -2,7 +2,7 @@
 // database. A process that answers no API serves them, and its health, on a port of their own.
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { Gauge } from 'prom-client'
-import { measureQueues } from './conductor/queue-metrics.ts'
+import { measureQueues } from './conductor/dispatch/queue-metrics.ts'
 import type { Context } from './context.ts'
 import { readVersion } from './db/migrate.ts'
 import type { Database } from './db/pool.ts'

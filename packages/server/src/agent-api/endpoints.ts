@@ -1,7 +1,7 @@
 // Agent routes as endpoints: whose token it is, before the body is read. Every route reads its own body.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import type { Dispatcher } from '../conductor/dispatch.ts'
+import type { Dispatcher } from '../conductor/dispatch/dispatcher.ts'
 import { noteJobRequest } from '../conductor/lost-agents.ts'
 import type { Context } from '../context.ts'
 import { sendAnswer } from '../http/answer.ts'

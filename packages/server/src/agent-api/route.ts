@@ -2,7 +2,7 @@
 // endpoint that needs none says so.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Static, TSchema } from 'typebox'
-import type { Dispatcher } from '../conductor/dispatch.ts'
+import type { Dispatcher } from '../conductor/dispatch/dispatcher.ts'
 import type { Context } from '../context.ts'
 import type { Answer } from '../http/answer.ts'
 import type { RawQuery } from '../http/query.ts'

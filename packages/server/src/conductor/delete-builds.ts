@@ -8,7 +8,7 @@ import { defer } from '../db/batch.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { publishAgentsOf } from '../events/agents.ts'
 import type { FollowUp } from './advance.ts'
-import { wakeAgent } from './wake.ts'
+import { wakeAgent } from './dispatch/wake.ts'
 
 /** Runs in the transaction that deletes the pipeline, after its row, so that no build can be added any more. */
 export async function stopBuilds(

@@ -4,7 +4,7 @@ import { anAgent, anAgentWorld, call, openStream, type AgentAnswer } from '../..
 import { aPipeline } from '../../test/builders.ts'
 import { aBuild, buildState, statesOf, applyEvent } from '../../test/runs.ts'
 import { agentWatcher, watchAgents } from './lost-agents.ts'
-import { wakeAgent } from './wake.ts'
+import { wakeAgent } from './dispatch/wake.ts'
 
 let aheadMs = 0
 const app = useOwnApp({

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts'
 import { batch } from '../db/batch.ts'
 import { publishMoved } from '../events/agents.ts'
 import { act } from './act.ts'
-import { wakeAgent } from './wake.ts'
+import { wakeAgent } from './dispatch/wake.ts'
 
 export interface LeavingAgent {
   id: string

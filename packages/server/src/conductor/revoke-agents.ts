@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
 import { publishMoved } from '../events/agents.ts'
 import { loseJob, type AgentJob } from './lost-agents.ts'
-import { wakeAgent } from './wake.ts'
+import { wakeAgent } from './dispatch/wake.ts'
 
 /**
  * Runs in the transaction of the revocation: after its commit, requests of these agents are refused and they get no jobs.

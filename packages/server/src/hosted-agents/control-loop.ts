@@ -2,7 +2,7 @@
 // of replicas run it side by side; each works only on agents that it holds a lease for.
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
-import { agentChannel, queueChannel } from '../conductor/wake.ts'
+import { agentChannel, queueChannel } from '../conductor/dispatch/wake.ts'
 import type { Context } from '../context.ts'
 import { listen } from '../db/listener.ts'
 import type { RunningTasks } from '../tasks/run.ts'

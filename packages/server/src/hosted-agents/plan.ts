@@ -2,8 +2,8 @@
 // ones. It only writes rows; start.ts and stop.ts act on them. One replica plans at a time.
 import { sql } from 'kysely'
 import type { HostedSettings } from '../hosted-settings.ts'
-import { assignJob } from '../conductor/claim.ts'
-import { wakeAgent } from '../conductor/wake.ts'
+import { assignJob } from '../conductor/dispatch/claim.ts'
+import { wakeAgent } from '../conductor/dispatch/wake.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
 import { inTransaction } from '../db/transaction.ts'

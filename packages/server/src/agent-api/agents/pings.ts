@@ -1,10 +1,10 @@
 // Sends an agent its instructions: in answers to its pings, or on a stream that stays open. Both read the agent, answer at
-// once when there is an instruction, and otherwise wait in dispatch.ts for a job or a change.
+// once when there is an instruction, and otherwise wait in dispatcher.ts for a job or a change.
 import { Readable } from 'node:stream'
 import type { PingResponse } from '@millrace/protocol/agents.ts'
 import { STREAM_PINGS_PATH, type StreamPingsResponse } from '@millrace/protocol/pings.ts'
 import { act } from '../../conductor/act.ts'
-import type { Dispatcher, Woken } from '../../conductor/dispatch.ts'
+import type { Dispatcher, Woken } from '../../conductor/dispatch/dispatcher.ts'
 import { isJobAlive, loseJob, undecidedMs } from '../../conductor/lost-agents.ts'
 import type { Context } from '../../context.ts'
 import { ok, type Answer } from '../../http/answer.ts'

@@ -1,5 +1,5 @@
 import { Gauge } from 'prom-client'
-import type { Dispatcher } from '../../conductor/dispatch.ts'
+import type { Dispatcher } from '../../conductor/dispatch/dispatcher.ts'
 import type { Metrics } from '../../lib/metrics.ts'
 
 export function measureWaitingAgents({ registry }: Metrics, dispatcher: Dispatcher): void {

@@ -4,7 +4,7 @@ import { eventually, sortedStatuses, useOwnApp } from '../../../test/app.ts'
 import { anAgent, anAgentWorld, call, type AgentWorld } from '../../../test/agent-client.ts'
 import { aPipeline } from '../../../test/builders.ts'
 import { aBuild, buildState, jobNamed, statesOf, applyEvent, type TestBuild } from '../../../test/runs.ts'
-import { abilityOf, claimJobs } from '../../conductor/claim.ts'
+import { abilityOf, claimJobs } from '../../conductor/dispatch/claim.ts'
 import { sweep } from '../../conductor/sweep.ts'
 import { inTransaction } from '../../db/transaction.ts'
 

@@ -9,7 +9,7 @@ import {
   StackRegisterRequest,
 } from '@millrace/protocol/stacks.ts'
 import { environmentOf } from '../../conductor/environment.ts'
-import { reserveJobs } from '../../conductor/reserve.ts'
+import { reserveJobs } from '../../conductor/dispatch/reserve.ts'
 import { reservationSeconds } from '../../conductor/timers.ts'
 import { noContent, ok } from '../../http/answer.ts'
 import { decodePlace, encodePlace } from '../../http/cursors.ts'

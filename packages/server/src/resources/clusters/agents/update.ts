@@ -2,7 +2,7 @@
 // in every process. The agent's job is updated in a second transaction, because a build is locked before its agents.
 import { act } from '../../../conductor/act.ts'
 import type { UntimedEvent } from '../../../conductor/advance.ts'
-import { wakeAgent } from '../../../conductor/wake.ts'
+import { wakeAgent } from '../../../conductor/dispatch/wake.ts'
 import type { Context } from '../../../context.ts'
 import type { Trx } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'

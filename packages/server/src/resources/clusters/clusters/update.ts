@@ -1,6 +1,6 @@
 import { byCaller, changedAttributes, recordAudit } from '../../../audit/record.ts'
 import type { Caller, Organization } from '../../../auth/caller.ts'
-import { adoptJobs } from '../../../conductor/adopt-jobs.ts'
+import { adoptJobs } from '../../../conductor/dispatch/adopt-jobs.ts'
 import type { Context } from '../../../context.ts'
 import type { Db } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'

@@ -1,6 +1,6 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
 import type { Caller, Organization } from '../../../auth/caller.ts'
-import { adoptJobs } from '../../../conductor/adopt-jobs.ts'
+import { adoptJobs } from '../../../conductor/dispatch/adopt-jobs.ts'
 import type { Context } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { validationFailed } from '../../../lib/errors.ts'

@@ -1,6 +1,6 @@
 import { byCaller, changedAttributes, recordAudit } from '../../../audit/record.ts'
 import type { Caller, Organization } from '../../../auth/caller.ts'
-import { wakeQueue } from '../../../conductor/wake.ts'
+import { wakeQueue } from '../../../conductor/dispatch/wake.ts'
 import type { Context } from '../../../context.ts'
 import type { Trx } from '../../../db/pool.ts'
 import { defer } from '../../../db/batch.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import { visiblePipelines } from '../../../auth/pipeline-access.ts'
-import { dispatchOrder } from '../../../conductor/claim.ts'
+import { dispatchOrder } from '../../../conductor/dispatch/claim.ts'
 import { escaped } from '../../../db/json-text.ts'
 import type { Db } from '../../../db/pool.ts'
 import { jobJson, jobsInBuilds } from '../../job/job-json.ts'

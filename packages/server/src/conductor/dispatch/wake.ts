@@ -3,12 +3,12 @@
 // A commit with a notification holds a lock of the whole PostgreSQL, so a busy process sends few: the notifications of changes
 // that follow another within `gatherMs` are sent together after their commits. The notification of a lone change is a part of
 // its transaction, which costs no time. Those of a process that dies in between are lost, like all while the listening
-// connection is down; dispatch.ts looks again for both.
+// connection is down; dispatcher.ts looks again for both.
 import { sql, type RawBuilder } from 'kysely'
 import type pg from 'pg'
-import type { Db, Trx } from '../db/pool.ts'
-import { prepared, type Statement } from '../db/statement.ts'
-import type { JobMove } from './save.ts'
+import type { Db, Trx } from '../../db/pool.ts'
+import { prepared, type Statement } from '../../db/statement.ts'
+import type { JobMove } from '../save.ts'
 
 /** Its payload is the ids of queues that have runnable jobs, separated by commas. */
 export const queueChannel = 'millrace_queues'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Trx } from '../db/pool.ts'
+import type { Trx } from '../../db/pool.ts'
 
 /** Moves jobs into a new queue that named it before it existed, or named none while the cluster had no default. */
 export async function adoptJobs(

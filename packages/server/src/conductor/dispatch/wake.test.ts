@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { eventually, useOwnApp } from '../../test/app.ts'
-import { anAgent, anAgentWorld } from '../../test/agent-client.ts'
-import { aPipeline } from '../../test/builders.ts'
-import { aBuild, jobNamed } from '../../test/runs.ts'
-import { listen } from '../db/listener.ts'
+import { eventually, useOwnApp } from '../../../test/app.ts'
+import { anAgent, anAgentWorld } from '../../../test/agent-client.ts'
+import { aPipeline } from '../../../test/builders.ts'
+import { aBuild, jobNamed } from '../../../test/runs.ts'
+import { listen } from '../../db/listener.ts'
 import { queueChannel } from './wake.ts'
 
 // A ping is held for longer than a lost notification may take.

@@ -2,11 +2,11 @@
 // partial indexes; their cost does not depend on how many jobs have ended.
 import { sql } from 'kysely'
 import { Gauge } from 'prom-client'
-import { batch } from '../db/batch.ts'
-import { prepared } from '../db/statement.ts'
-import { queueLabelNames } from '../lib/metrics.ts'
-import type { DatabaseMetric } from '../metrics/database-metrics.ts'
-import { otherQueues } from '../metrics/queue-labels.ts'
+import { batch } from '../../db/batch.ts'
+import { prepared } from '../../db/statement.ts'
+import { queueLabelNames } from '../../lib/metrics.ts'
+import type { DatabaseMetric } from '../../metrics/database-metrics.ts'
+import { otherQueues } from '../../metrics/queue-labels.ts'
 
 export const measureQueues: DatabaseMetric = (registers) => {
   const gauge = (name: string, help: string) =>

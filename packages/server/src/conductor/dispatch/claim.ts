@@ -3,12 +3,12 @@
 import { sql, type RawBuilder } from 'kysely'
 import { splitPair } from '@millrace/engine/agents.ts'
 import type { JobState } from '@millrace/engine/states.ts'
-import type { Context } from '../context.ts'
-import type { Trx } from '../db/pool.ts'
-import { prepared, type Statement } from '../db/statement.ts'
-import { commitWith } from '../db/batch.ts'
-import { inTransaction, violatedUnique } from '../db/transaction.ts'
-import { after, startSeconds } from './timers.ts'
+import type { Context } from '../../context.ts'
+import type { Trx } from '../../db/pool.ts'
+import { prepared, type Statement } from '../../db/statement.ts'
+import { commitWith } from '../../db/batch.ts'
+import { inTransaction, violatedUnique } from '../../db/transaction.ts'
+import { after, startSeconds } from '../timers.ts'
 
 export interface Claimant {
   agentId: string

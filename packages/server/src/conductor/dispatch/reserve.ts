@@ -2,7 +2,7 @@
 // a job by its id. If none does so before the deadline, sweep.ts makes the job scheduled again. Like claim.ts this
 // updates only the rows of these jobs: `reserved` counts like `scheduled` everywhere, so no counter changes.
 import { sql } from 'kysely'
-import type { Context } from '../context.ts'
+import type { Context } from '../../context.ts'
 
 export interface Reservation {
   organizationId: string

@@ -3,10 +3,10 @@
 // asks again, and the answer then names its job.
 import { sql } from 'kysely'
 import type pg from 'pg'
-import type { Context } from '../context.ts'
-import { batch } from '../db/batch.ts'
-import { listen } from '../db/listener.ts'
-import { prepared } from '../db/statement.ts'
+import type { Context } from '../../context.ts'
+import { batch } from '../../db/batch.ts'
+import { listen } from '../../db/listener.ts'
+import { prepared } from '../../db/statement.ts'
 import { abilityOf, claimJobs, type Ability, type Assigned, type Claimant } from './claim.ts'
 import { agentChannel, queueChannel } from './wake.ts'
 
