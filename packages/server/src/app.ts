@@ -201,7 +201,7 @@ export async function buildApp(ctx: Context, database: Database): Promise<Fastif
   const app = await buildServer(ctx, database)
   const dispatcher = await startDispatcher(ctx, database.direct)
   // Answers the agents that wait for a job, before the server closes their connections.
-  app.addHook('preClose', dispatcher.stop)
+  app.addHook('preClose', () => dispatcher.stop())
   app.addHook('preClose', () => liveStreams(ctx).stop())
   measureWaitingAgents(ctx.metrics, dispatcher)
   const monitoring = monitoringOf(ctx, database)

@@ -10,6 +10,8 @@ import type { Context } from '../../context.ts'
 import { ok, type Answer } from '../../http/answer.ts'
 import { notFound } from '../../lib/errors.ts'
 import { agentRoute } from '../route.ts'
+import type { Dispatcher } from '../../conductor/dispatch/dispatcher.ts'
+import type { Woken } from '../../conductor/dispatch/waiter.ts'
 import { frameOf, readAgentId } from './stream-frames.ts'
 import { getAgent, type Agent, type AgentJob } from '../tokens.ts'
 

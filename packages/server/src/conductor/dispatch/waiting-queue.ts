@@ -1,0 +1,166 @@
+// The idle waiters of one queue. One statement at a time claims jobs for all of them that may have work. A queue is
+// always in one of these modes:
+//
+//   resting    No claim runs, and every waiter was offered the jobs there were.
+//   claiming   A claim runs. It is repeated while waiters remain that may have work: they came meanwhile, a notification
+//              named the queue, or the last claim found jobs, so that there may be more.
+//   unused     Nobody waits and no claim runs. The dispatcher has deleted it.
+//
+//   resting -> claiming | unused     claiming -> resting | unused
+import assert from 'node:assert/strict'
+import type { Context } from '../../context.ts'
+import { claimJobs, type Assigned, type Claimant, type Claims } from './claim.ts'
+import type { Waiter, Woken } from './waiter.ts'
+
+/** What the queue asks of its dispatcher. */
+interface Owner {
+  waitersOf(agentId: string): Iterable<Waiter>
+  answer(agentId: string, woken: Woken): void
+  deleteQueue(queueId: string): void
+}
+
+export class WaitingQueue {
+  private readonly ctx: Context
+  private readonly id: string
+  private readonly owner: Owner
+  private mode: 'resting' | 'claiming' | 'unused' = 'resting'
+  private readonly waiters = new Set<Waiter>()
+  /** Those of `waiters` for which the queue may have a job that they were not offered. */
+  private mayHaveWork = new Set<Waiter>()
+  /** When a claim last found no job for an ability, by its JSON. A notification about the queue clears it. */
+  private nothingFor = new Map<string, number>()
+
+  constructor(ctx: Context, id: string, owner: Owner) {
+    this.ctx = ctx
+    this.id = id
+    this.owner = owner
+  }
+
+  get hasWaiters(): boolean {
+    return this.waiters.size > 0
+  }
+
+  add(waiter: Waiter): void {
+    assert.notEqual(this.mode, 'unused')
+    this.waiters.add(waiter)
+    // An agent that comes right after an equal one would find nothing either.
+    const foundNothingAt = this.nothingFor.get(waiter.ability.json) ?? -Infinity
+    if (performance.now() - foundNothingAt < trustMs) {
+      waiter.offer()
+      return
+    }
+    this.mayHaveWork.add(waiter)
+    this.claim()
+  }
+
+  delete(waiter: Waiter): void {
+    this.waiters.delete(waiter)
+    this.mayHaveWork.delete(waiter)
+    if (this.mode === 'resting' && !this.hasWaiters) this.retire()
+  }
+
+  /** The queue may have runnable jobs. */
+  offerToAll(): void {
+    this.nothingFor = new Map()
+    this.mayHaveWork = new Set(this.waiters)
+    this.claim()
+  }
+
+  private claim(): void {
+    assert.notEqual(this.mode, 'unused')
+    if (this.mode === 'claiming') return
+    this.mode = 'claiming'
+    void this.claimRepeatedly()
+  }
+
+  private async claimRepeatedly(): Promise<void> {
+    try {
+      while (this.mayHaveWork.size > 0) await this.claimOnce()
+    } catch (error) {
+      this.ctx.log.warn({ err: error, queue_id: this.id }, 'Could not claim jobs; the agents will ask again.')
+      for (const waiter of this.waiters) waiter.offer()
+    }
+    this.rest()
+  }
+
+  private rest(): void {
+    assert.equal(this.mode, 'claiming')
+    this.mode = 'resting'
+    const overdue = [...this.waiters].filter(({ isOverdue }) => isOverdue)
+    if (!this.hasWaiters) this.retire()
+    for (const waiter of overdue) waiter.answer({ kind: 'nothing' })
+  }
+
+  private retire(): void {
+    assert.equal(this.mode, 'resting')
+    this.mode = 'unused'
+    this.owner.deleteQueue(this.id)
+  }
+
+  private async claimOnce(): Promise<void> {
+    const candidates = [...this.mayHaveWork].sort(byPreference)
+    this.mayHaveWork = new Set()
+    const { nothingFor } = this
+    const startedAt = Date.now()
+    const { assigned, unfit } = await this.claimFor(candidates)
+    if (assigned.length > 0) this.trace(startedAt, candidates.length, assigned)
+    for (const { agentId, jobId, runnableAt } of assigned) {
+      this.observe(agentId, runnableAt)
+      this.owner.answer(agentId, { kind: 'assigned', jobId })
+    }
+    for (const agentId of unfit) this.owner.answer(agentId, { kind: 'changed' })
+    // Where some got a job, there may be more for the others.
+    if (assigned.length + unfit.length > 0) {
+      for (const waiter of candidates) if (this.waiters.has(waiter)) this.mayHaveWork.add(waiter)
+    } else {
+      // Without effect if a notification has come meanwhile.
+      for (const { ability } of candidates) nothingFor.set(ability.json, performance.now())
+    }
+  }
+
+  private async claimFor(candidates: readonly Waiter[]): Promise<Claims> {
+    const [first] = candidates
+    assert(first !== undefined)
+    const { organizationId } = first.agent
+    try {
+      return await claimJobs(this.ctx, { organizationId, queueId: this.id }, claimantsOf(candidates))
+    } finally {
+      for (const waiter of candidates) if (this.waiters.has(waiter)) waiter.offer()
+    }
+  }
+
+  /** A job that waited for a free agent, or an agent that waited for a job, is no delay of this process. */
+  private observe(agentId: string, runnableAt: string | null): void {
+    const cameAt = Math.min(...[...this.owner.waitersOf(agentId)].map(({ arrival }) => arrival.at))
+    if (runnableAt === null || cameAt === Infinity) return
+    const metAt = Math.max(cameAt, Date.parse(runnableAt))
+    this.ctx.metrics.dispatches.observe(Math.max(0, this.ctx.now().getTime() - metAt) / 1000)
+  }
+
+  /** Most claims find no job, so a span is made afterwards. */
+  private trace(startedAt: number, agentCount: number, assigned: readonly Assigned[]): void {
+    const attributes = {
+      'millrace.queue.id': this.id,
+      'millrace.dispatch.agents': agentCount,
+      'millrace.dispatch.jobs': assigned.map(({ jobId }) => jobId),
+    }
+    this.ctx.tracer?.start({ name: 'dispatch', kind: 'internal', attributes, startedAt }).end()
+  }
+}
+
+/**
+ * How long a claim without a job speaks for equal agents that come later. A job that another process had locked during the
+ * claim and then did not take causes no notification, so the queue is looked at again after that time.
+ */
+const trustMs = 1000
+
+/** The highest priority first, then the one that passed a job most recently, then the one that has waited longest. */
+function byPreference({ agent: a, arrival: first }: Waiter, { agent: b, arrival: second }: Waiter): number {
+  if (a.priority !== b.priority) return (b.priority ?? -Infinity) - (a.priority ?? -Infinity)
+  return (b.lastJobPassedAt ?? '').localeCompare(a.lastJobPassedAt ?? '') || first.number - second.number
+}
+
+/** An agent may wait twice, on its stream and with a ping. */
+const claimantsOf = (waiters: readonly Waiter[]): Claimant[] => [
+  ...new Map(waiters.map(({ agent, ability }) => [agent.id, { agentId: agent.id, ability }])).values(),
+]
