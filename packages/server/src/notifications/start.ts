@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { pollInterval } from '../lib/poll-interval.ts'
-import { startDelivering } from './delivery/deliver.ts'
+import { Deliverer } from './delivery/deliverer.ts'
 import { relay } from './outbox/relay.ts'
 import type { Snapshots } from './messages/snapshots.ts'
 
@@ -20,7 +20,7 @@ export interface Notifications {
 
 export function startRelayAndDelivery(ctx: Context, snapshots: Snapshots): Notifications {
   const stopping = new AbortController()
-  const delivering = startDelivering(ctx)
+  const deliverer = new Deliverer(ctx)
   const pause = pollInterval(relayMs.least, relayMs.most)
   const run = async () => {
     while (!stopping.signal.aborted) {
@@ -28,16 +28,16 @@ export function startRelayAndDelivery(ctx: Context, snapshots: Snapshots): Notif
         ctx.log.error({ err: error }, 'The outbox could not be read; trying again.')
         return { events: 0, deliveries: 0 }
       })
-      if (deliveries > 0) delivering.wake()
+      if (deliveries > 0) deliverer.wake()
       await delay(pause(events), undefined, { signal: stopping.signal }).catch(() => {})
     }
   }
   const running = run()
   return {
-    wake: delivering.wake,
+    wake: () => deliverer.wake(),
     async stop() {
       stopping.abort()
-      await Promise.all([running, delivering.stop()])
+      await Promise.all([running, deliverer.stop()])
     },
   }
 }

@@ -29,7 +29,7 @@ export interface Share {
   hasReserved: boolean
 }
 
-interface Capacity {
+export interface Capacity {
   /** Free slots that all recipients share. */
   shared: number
   /** The share of a recipient without deliveries in flight. */
