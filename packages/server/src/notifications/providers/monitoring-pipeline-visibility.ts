@@ -1,6 +1,6 @@
 // Sends pipelines, stages and jobs to the CI intake of a monitoring site.
 import { Type } from 'typebox'
-import { getHistory } from '../outbox/history.ts'
+import { getHistory } from './history.ts'
 import { DeliveryFailed, expectSuccess, type Provider, type Sender } from '../provider.ts'
 import { resourcesOf } from './monitoring-resources.ts'
 import { unlessFiltered } from './schemas.ts'

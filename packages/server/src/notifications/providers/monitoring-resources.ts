@@ -1,7 +1,7 @@
 // One end of a build for the CI intake of a monitoring site: the run of the pipeline, its stages (top-level steps or groups)
 // and their jobs.
 import { groupBy } from '../../lib/group-by.ts'
-import { resultOf, resultOfAll, spanOf, type History, type PastJob, type Result } from '../outbox/history.ts'
+import { resultOf, resultOfAll, spanOf, type History, type PastJob, type Result } from './history.ts'
 import type { Message, Shown } from '../messages/message.ts'
 
 export function resourcesOf(message: Message, history: History, tags: readonly string[]): object[] {

@@ -22,7 +22,7 @@ import {
   type PastJob,
   type PastStep,
   type Result,
-} from '../outbox/history.ts'
+} from './history.ts'
 import type { Message, Shown } from '../messages/message.ts'
 
 export interface TracingSettings {

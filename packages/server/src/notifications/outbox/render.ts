@@ -1,11 +1,11 @@
 // Renders the messages of events, many at once.
 import type { Trx } from '../../db/pool.ts'
 import { newId } from '../../lib/ids.ts'
-import { buildAsOf, jobAsOf, stepAsOf } from '../outbox/as-of.ts'
-import type { FailedJob, Message, MessageData, Person, Shown } from './message.ts'
+import { buildAsOf, jobAsOf, stepAsOf } from './as-of.ts'
+import type { FailedJob, Message, MessageData, Person, Shown } from '../messages/message.ts'
 import { isStepEventName } from '../names.ts'
-import { keyOf, type EventTrigger } from '../outbox/triggers.ts'
-import type { Render, Snapshots } from './snapshots.ts'
+import { keyOf, type EventTrigger } from './triggers.ts'
+import type { Render, Snapshots } from '../messages/snapshots.ts'
 
 /** By `keyOf` of the trigger. Events whose build or agent is deleted are left out. */
 export async function renderMessages(
