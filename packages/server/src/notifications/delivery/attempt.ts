@@ -5,7 +5,6 @@ import type { Db } from '../../db/pool.ts'
 import { OutboundError, type OutboundResponse } from '../../lib/outbound.ts'
 import type { Message } from '../messages/message.ts'
 import { isEventName } from '../names.ts'
-import { deliverTo } from '../outbox/targets.ts'
 import {
   DeliveryFailed,
   type Send,
@@ -14,6 +13,7 @@ import {
   type ServiceMessage,
 } from '../provider.ts'
 import { findSender } from '../providers/table.ts'
+import { deliverTo } from './deliver-to-target.ts'
 import { openOAuthSession } from './oauth-session.ts'
 import { openService } from './open-service.ts'
 import { lastRequestMs, type PendingDelivery } from './ordered-queues.ts'
