@@ -44,8 +44,7 @@ const ladder = [
   ['context.ts'],
   ['audit'],
   ['hosted', 'source-hosts', 'blobs', 'auth', 'events', 'metrics', 'tasks'],
-  ['db', 'config.ts'],
-  ['hosted-settings.ts'],
+  ['db', 'config'],
   ['lib'],
 ]
 

@@ -10,8 +10,8 @@ export const root = fileURLToPath(new URL('../..', import.meta.url))
 export const readText = (path: string): string => readFileSync(join(root, path), 'utf8')
 
 const readers = [
-  'packages/server/src/config.ts',
-  'packages/server/src/hosted-settings.ts',
+  'packages/server/src/config/config.ts',
+  'packages/server/src/config/hosted.ts',
   'packages/cli/src/commands/agent/start.ts',
 ]
 

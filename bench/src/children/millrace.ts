@@ -1,6 +1,6 @@
 // The measured server, configured as in production, with logging.
 import { buildApp } from '@millrace/server/app.ts'
-import { readConfig } from '@millrace/server/config.ts'
+import { readConfig } from '@millrace/server/config/config.ts'
 import { createContext } from '@millrace/server/context.ts'
 import { createMetrics } from '@millrace/server/lib/metrics.ts'
 import { openDatabase } from '@millrace/server/db/pool.ts'

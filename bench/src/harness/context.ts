@@ -1,4 +1,4 @@
-import { readConfig } from '@millrace/server/config.ts'
+import { readConfig } from '@millrace/server/config/config.ts'
 import { createMetrics } from '@millrace/server/lib/metrics.ts'
 import { createContext, type Context } from '@millrace/server/context.ts'
 import type { Database } from '@millrace/server/db/pool.ts'

@@ -2,7 +2,7 @@
 // was held and by which requests.
 import { existsSync, readFileSync } from 'node:fs'
 import { buildApp } from '@millrace/server/app.ts'
-import { readConfig } from '@millrace/server/config.ts'
+import { readConfig } from '@millrace/server/config/config.ts'
 import { createContext } from '@millrace/server/context.ts'
 import { openDatabase } from '@millrace/server/db/pool.ts'
 import { createMetrics } from '@millrace/server/lib/metrics.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { diskStore } from './disk.ts'
 import { s3Store } from './s3.ts'
 import type { BlobStore } from './store.ts'

@@ -2,7 +2,7 @@
 // of it up to date; this container alone may write to the mirrors, jobs only read them. Repositories that need credentials
 // have no mirror, and jobs clone them directly.
 import { sql } from 'kysely'
-import type { HostedSettings } from '../hosted-settings.ts'
+import type { HostedSettings } from '../config/hosted.ts'
 import type { Context } from '../context.ts'
 import type { Db, Trx } from '../db/pool.ts'
 import type { ContainerStatus, HostedDriver } from '../hosted/driver.ts'

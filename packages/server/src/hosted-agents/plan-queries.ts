@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { HostedSettings } from '../hosted-settings.ts'
+import type { HostedSettings } from '../config/hosted.ts'
 import type { Trx } from '../db/pool.ts'
 import type { ImagesOfCluster } from './rules.ts'
 

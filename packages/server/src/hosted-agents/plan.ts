@@ -1,7 +1,7 @@
 // Decides which hosted agents should exist: one for each runnable job of a hosted queue, up to the capacity, and a few warm
 // ones. It only writes rows; start.ts and stop.ts act on them. One replica plans at a time.
 import { sql } from 'kysely'
-import type { HostedSettings } from '../hosted-settings.ts'
+import type { HostedSettings } from '../config/hosted.ts'
 import { assignJob } from '../conductor/dispatch/claim.ts'
 import { wakeAgent } from '../conductor/dispatch/wake.ts'
 import type { Context } from '../context.ts'

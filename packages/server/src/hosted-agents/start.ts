@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { HostedSettings } from '../hosted-settings.ts'
+import type { HostedSettings } from '../config/hosted.ts'
 import type { Context } from '../context.ts'
 import { HostedNotFound, HostedRefused, type Container, type HostedDriver } from '../hosted/driver.ts'
 import * as volumes from '../resources/clusters/cache_volumes/queries.ts'

@@ -1,4 +1,4 @@
-import type { HostedSettings } from '../hosted-settings.ts'
+import type { HostedSettings } from '../config/hosted.ts'
 import type { Db } from '../db/pool.ts'
 import { newId } from '../lib/ids.ts'
 import type { HostedDriver, Runner } from './driver.ts'

@@ -1,6 +1,6 @@
 // The database of a server or worker process.
 import type pg from 'pg'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { startEmbedded } from '../db/embedded/server.ts'
 import { StartupError } from '../db/embedded/startup-error.ts'
 import { migrate } from '../db/migrate.ts'

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, watch, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { readConfig } from '../config.ts'
+import { readConfig } from '../config/config.ts'
 import { incarnationOf } from '../db/embedded/processes.ts'
 import { withDatabase } from './with-database.ts'
 

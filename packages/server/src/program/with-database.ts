@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { clusterIn } from '../db/embedded/cluster.ts'
 import { DataDirInUse, findHolder } from '../db/embedded/data-lock.ts'
 import { findHome } from '../db/embedded/placement.ts'

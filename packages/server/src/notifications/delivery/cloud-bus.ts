@@ -1,7 +1,7 @@
 // The event bus of a cloud account, with AWS's own client for signatures and credentials. Its requests go through
 // lib/outbound.ts.
 import type { EventBridgeClientConfig, PutEventsRequestEntry } from '@aws-sdk/client-eventbridge'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import { OutboundError } from '../../lib/outbound.ts'
 import { DeliveryFailed, type CloudBus, type Send } from '../provider.ts'
 

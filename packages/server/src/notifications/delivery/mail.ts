@@ -1,6 +1,6 @@
 // Sends mail through the operator's SMTP server.
 import { createTransport } from 'nodemailer'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import type { MailText } from '../messages/mail-text.ts'
 import { DeliveryFailed } from '../provider.ts'
 

@@ -1,7 +1,7 @@
 // OAuth 2 with the sites that people connect services to: authorization code with PKCE, refresh, revocation. The requests of
 // oauth4webapi go through lib/outbound.ts.
 import * as oauth from 'oauth4webapi'
-import type { Config, OAuthApp, OAuthProvider } from '../../config.ts'
+import type { Config, OAuthApp, OAuthProvider } from '../../config/config.ts'
 import { OutboundError } from '../../lib/outbound.ts'
 import { DeliveryFailed, type Send } from '../provider.ts'
 

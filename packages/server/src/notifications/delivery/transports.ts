@@ -1,5 +1,5 @@
 // The transports beside lib/outbound.ts, shared by all deliveries of a process.
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import type { CloudBus } from '../provider.ts'
 import { cloudBus } from './cloud-bus.ts'
 import { openMail, type Mail } from './mail.ts'

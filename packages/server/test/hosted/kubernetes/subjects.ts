@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe } from 'vitest'
 import { needing } from '../../../../../testbed/src/needing.ts'
-import { readConfig } from '../../../src/config.ts'
+import { readConfig } from '../../../src/config/config.ts'
 import { openKubernetes } from '../../../src/hosted/kubernetes/driver.ts'
-import type { Subject } from '../subject.ts'
+import type { Subject } from '../../../src/hosted/conformance.test.ts'
 import { kubeconfigFor, startKubernetes, type TestKubernetes } from './start.ts'
 
 export const kubernetesSubjects = (): Subject[] => [

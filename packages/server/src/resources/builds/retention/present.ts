@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { Config } from '../../../config.ts'
+import type { Config } from '../../../config/config.ts'
 import { pipelineUrl } from '../../pipelines/pipelines/present.ts'
 import type { Preview, Previewed, WholePreview } from './preview.ts'
 import { effectiveSettings, type OwnSettings } from './rules.ts'

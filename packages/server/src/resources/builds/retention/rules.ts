@@ -1,4 +1,4 @@
-import type { RetentionDefaults } from '../../../config.ts'
+import type { RetentionDefaults } from '../../../config/config.ts'
 
 export type Settings = RetentionDefaults
 export type SettingName = keyof Settings

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { startApp, useApp } from '../../../../test/app.ts'
-import { readConfig } from '../../../config.ts'
+import { readConfig } from '../../../config/config.ts'
 
 const app = useApp()
 

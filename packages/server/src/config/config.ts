@@ -1,7 +1,7 @@
 // Reads the environment; no other file does. Returns one frozen object, or all problems at once.
 import { resolve } from 'node:path'
-import { readHosted, type HostedSettings, type ReadText } from './hosted-settings.ts'
-import { readRanges } from './lib/ip-ranges.ts'
+import { readHosted, type HostedSettings, type ReadText } from './hosted.ts'
+import { readRanges } from '../lib/ip-ranges.ts'
 
 export const roles = ['api', 'worker', 'agent'] as const
 export type Role = (typeof roles)[number]
