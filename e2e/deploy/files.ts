@@ -1,4 +1,4 @@
-// Reads the files in deploy/, and the names of all settings from the sources that read them.
+// Reads the files in deploy/, and the names of all settings.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -9,15 +9,12 @@ export const root = fileURLToPath(new URL('../..', import.meta.url))
 
 export const readText = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-const readers = [
-  'packages/server/src/config/config.ts',
-  'packages/server/src/config/hosted.ts',
-  'packages/cli/src/commands/agent/start.ts',
-]
+/** The list of the server's settings, which is made from their declarations, and the agent's. */
+const lists = ['docs/operating.md', 'packages/cli/src/commands/agent/start.ts']
 
 /** The names of the variables that Millrace reads. */
 export const knownSettings = (): Set<string> =>
-  new Set(readers.flatMap((path) => readText(path).match(/\b(?:MILLRACE|AWS)_[A-Z0-9_]+\b/g) ?? []))
+  new Set(lists.flatMap((path) => readText(path).match(/\b(?:MILLRACE|AWS)_[A-Z0-9_]+\b/g) ?? []))
 
 /** Names in a text that look like settings of ours and are none. */
 export function unknownSettings(text: string): string[] {

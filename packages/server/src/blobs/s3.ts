@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { AwsClient } from 'aws4fetch'
-import type { S3Credentials, S3Settings } from '../config/config.ts'
+import type { S3Credentials, S3Settings } from '../config/storage.ts'
 import { checkKey, exactly, SizeMismatch, storeFailed, type BlobStore, type DirectAccess } from './store.ts'
 
 /** The store's own limit for one request. */

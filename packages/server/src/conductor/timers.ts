@@ -1,7 +1,7 @@
 // Deadlines of jobs. The deadline is in the job's row and changes with its state.
 import { sql, type RawBuilder } from 'kysely'
 import type { JobState } from '@millrace/engine/states.ts'
-import type { Timers } from '../config/config.ts'
+import type { Timers } from '../config/timers.ts'
 
 /** How long an agent that accepted a job may take to start it. */
 export const startSeconds = 120

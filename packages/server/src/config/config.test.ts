@@ -1,6 +1,34 @@
 import { describe, expect, it } from 'vitest'
 import { readConfig } from './config.ts'
 
+describe('readConfig', () => {
+  it('lists what is wrong with settings of all subjects at once, and shows no secret', () => {
+    const read = readConfig({
+      HOST: 'not a host',
+      DATABASE_URL: 'mysql://user:hush@host',
+      MILLRACE_ADMIN_TOKEN: 'hush',
+      MILLRACE_RATE_LIMIT: 'maybe',
+      MILLRACE_ROLES: 'api,cook',
+      MILLRACE_BLOBS: 's3://bucket?endpoint=ftp://host',
+    })
+    const problems = read.ok ? [] : read.problems
+    expect(problems).toEqual([
+      'HOST must be a host name or an address, not "not a host".',
+      'MILLRACE_RATE_LIMIT must be on or off, not "maybe".',
+      'DATABASE_URL must begin with postgres:// or postgresql://.',
+      'MILLRACE_ROLES may name api, worker, agent; it has "cook".',
+      'MILLRACE_ADMIN_TOKEN must be 20 to 255 printable characters without spaces.',
+      'MILLRACE_BLOBS must have an http or https address as its endpoint.',
+    ])
+  })
+
+  it('takes an empty variable for an absent one, and returns what nobody can change', () => {
+    const read = readConfig({ PORT: ' ', MILLRACE_URL: 'https://ci.example.com//' })
+    expect(read).toMatchObject({ ok: true, config: { port: 3000, url: 'https://ci.example.com' } })
+    expect(read.ok && Object.isFrozen(read.config)).toBe(true)
+  })
+})
+
 describe('MILLRACE_ARTIFACT_PART_MIB', () => {
   const partBytes = (env: Record<string, string>) => {
     const read = readConfig(env)
@@ -65,8 +93,8 @@ describe('MILLRACE_HOSTED', () => {
       MILLRACE_HOSTED_ENDPOINT: 'http://172.17.0.1:3000/v3',
       MILLRACE_HOSTED_ALLOW: '172.17.0.1:22, git.example.com:443',
     }
-    const places = ['172.17.0.1:3000', 'ci.example.com:443', '172.17.0.1:22', 'git.example.com:443']
-    expect(allowed(more)).toEqual(places)
+    const addresses = ['172.17.0.1:3000', 'ci.example.com:443', '172.17.0.1:22', 'git.example.com:443']
+    expect(allowed(more)).toEqual(addresses)
     expect(allowed({ MILLRACE_HOSTED_ALLOW: '*' })).toBeNull()
   })
 

@@ -1,4 +1,15 @@
-// The settings of hosted clusters, as config.ts reads them.
+// Clusters whose agents the server starts itself, in containers or pods.
+import {
+  flag,
+  httpUrl,
+  integer,
+  ranges,
+  Refused,
+  subject,
+  text,
+  type Reader,
+  type Setting,
+} from './settings.ts'
 
 export interface HostedSettings {
   readonly engine: HostedEngine
@@ -8,10 +19,8 @@ export interface HostedSettings {
   readonly baseImage: string
   /** The prefix of the names of built images. */
   readonly registry: string
-  /** The number of images that one worker builds at once, and the limit of each build. */
   readonly imageBuilds: number
   readonly imageBuildMinutes: number
-  /** The number of containers that wait for jobs, for each hosted queue with recent jobs. */
   readonly warmAgents: number
   /** The limit of vCPUs of all containers together. */
   readonly mostCpus: number
@@ -23,136 +32,188 @@ export interface HostedSettings {
 
 export type HostedEngine = { readonly kind: 'docker'; readonly socketPath: string } | KubernetesEngine
 
-export interface KubernetesEngine {
-  readonly kind: 'kubernetes'
-  readonly namespace: string
-  /** A path; null: the service account of this process's pod. */
-  readonly kubeconfig: string | null
-  /** A Secret of type kubernetes.io/dockerconfigjson in the namespace; null: the registry needs no credentials. */
-  readonly registrySecret: string | null
-  /** The registry has no TLS. */
-  readonly isRegistryInsecure: boolean
-  readonly buildkitImage: string
-  /** The class of cache volumes; null: the cluster's default. */
-  readonly storageClass: string | null
-  /** null: cache volumes are cloned, not restored from snapshots. */
-  readonly snapshotClass: string | null
-  /** The class of volumes that the jobs of a cluster share; null: no shared volumes. */
-  readonly sharedStorageClass: string | null
-  readonly sharedMb: number
-  /** null: the cluster's default. */
-  readonly runtimeClass: string | null
-  /** Private ranges that pods may reach. */
-  readonly outboundAllow: readonly string[]
-  /** Jobs run even if the network ignores policies. */
-  readonly isNetworkOpen: boolean
-}
+export type KubernetesEngine = ReturnType<typeof readKubernetes>
 
-export type ReadText = (name: string, fallback: string) => string
+type EngineAddress = { kind: 'docker'; socketPath: string } | { kind: 'kubernetes'; namespace: string }
 
-/** The readers of config.ts; errors go to `problems`. */
-interface Reading {
-  text: ReadText
-  integer(name: string, fallback: number, min: number, max: number): number
-  flag(name: string): boolean
-  ranges(name: string): string[]
-  problems: string[]
-}
-
-/** `docker:///var/run/docker.sock` (also for Podman), `kubernetes:NAMESPACE`, or empty. */
-export function readHosted(reading: Reading, url: string): HostedSettings | null {
-  const { text, integer, problems } = reading
-  const given = text('MILLRACE_HOSTED', '')
-  if (given === '') return null
-  const engine = readEngine(given, reading)
-  if (engine === null) {
-    problems.push(
-      'MILLRACE_HOSTED must look like docker:///var/run/docker.sock or kubernetes:NAMESPACE (or be absent: no hosted clusters).',
+/** `docker:///var/run/docker.sock` (also for Podman), or `kubernetes:NAMESPACE`. */
+const engineAddress: Setting<EngineAddress | null> = {
+  absent: null,
+  shown: 'none',
+  description:
+    '`docker:///var/run/docker.sock`: the container engine that runs [hosted clusters](#hosted-clusters). `kubernetes:NAMESPACE`: see [hosted-kubernetes.md](hosted-kubernetes.md)',
+  parse(given) {
+    const [, socketPath] = /^(?:docker|unix):\/\/(\/[^?#]+)$/.exec(given) ?? []
+    if (socketPath !== undefined) return { kind: 'docker', socketPath }
+    const [, namespace] = /^kubernetes:([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)$/.exec(given) ?? []
+    if (namespace !== undefined) return { kind: 'kubernetes', namespace }
+    throw new Refused(
+      'must look like docker:///var/run/docker.sock or kubernetes:NAMESPACE (or be absent: no hosted clusters).',
     )
-    return null
-  }
-  const endpoint = text('MILLRACE_HOSTED_ENDPOINT', `${url}/v3`).replace(/\/+$/, '')
-  if (!URL.canParse(endpoint) || !/^https?:/.test(endpoint)) {
-    problems.push(`MILLRACE_HOSTED_ENDPOINT must be an http or https address, not "${endpoint}".`)
-  }
-  const registry = text('MILLRACE_HOSTED_REGISTRY', 'localhost/millrace')
-  if (!/^[a-z0-9][a-z0-9.-]*(:\d+)?(\/[a-z0-9]+([._-][a-z0-9]+)*)*$/.test(registry)) {
-    problems.push(`MILLRACE_HOSTED_REGISTRY must look like registry.example.com/millrace, not "${registry}".`)
-  }
-  if (engine.kind === 'kubernetes' && registry.startsWith('localhost/')) {
-    problems.push(
+  },
+}
+
+export const engineSettings = subject('The engine of hosted clusters', { MILLRACE_HOSTED: engineAddress })
+
+/** `host:port,…`; null: everything. */
+const allowedAddresses: Setting<readonly string[] | null> = {
+  absent: [],
+  shown: 'none',
+  description:
+    "`host:port,…` on the engine's machine that containers may reach besides the server. `*`: everything, without firewall rules",
+  parse(given) {
+    if (given === '*') return null
+    const named = given
+      .split(',')
+      .map((address) => address.trim())
+      .filter(Boolean)
+    const wrong = named.filter((address) => !/^[\w.-]+:\d{1,5}$/.test(address))
+    if (wrong.length === 0) return named
+    throw new Refused(
+      `must list addresses like 10.0.0.5:443, or be * for no fence; it has "${wrong.join(', ')}".`,
+    )
+  },
+}
+
+const image = (absent: string, description: string) =>
+  text(absent, description, { must: ['be the name of an image', /^[\w.:/@-]+$/] })
+
+export const hostedSettings = subject('Containers and images of hosted clusters', {
+  MILLRACE_HOSTED_ENDPOINT: httpUrl(
+    null,
+    'The agent API, as containers reach it',
+    '`MILLRACE_URL` and `/v3`',
+  ),
+  MILLRACE_HOSTED_CPUS: integer(
+    { absent: 64, from: 2, to: 1_000_000 },
+    'vCPUs of all containers together. Further jobs wait, in order',
+  ),
+  MILLRACE_HOSTED_WARM_AGENTS: integer(
+    { absent: 1, from: 0, to: 100 },
+    'Warm containers per queue that had a job within the last hour. They are stopped when a job needs the room',
+  ),
+  MILLRACE_HOSTED_CACHE_GB: integer(
+    { absent: 100, from: 1, to: 1_000_000 },
+    'Limit of all cache volumes of one cluster',
+  ),
+  MILLRACE_HOSTED_ALLOW: allowedAddresses,
+  MILLRACE_HOSTED_BASE_IMAGE: image(
+    'docker.io/library/buildpack-deps:bookworm-scm',
+    'The base of every agent image. It needs a shell, `chroot`, `cp`, `du`, git and certificates',
+  ),
+  MILLRACE_HOSTED_REGISTRY: text(
+    'localhost/millrace',
+    'Prefix of the names of built images. Kubernetes requires one that its nodes can pull from',
+    {
+      must: [
+        'look like registry.example.com/millrace',
+        /^[a-z0-9][a-z0-9.-]*(:\d+)?(\/[a-z0-9]+([._-][a-z0-9]+)*)*$/,
+      ],
+    },
+  ),
+  MILLRACE_HOSTED_IMAGE_BUILDS: integer(
+    { absent: 2, from: 1, to: 100 },
+    'How many images are built at once, by all workers together',
+  ),
+  MILLRACE_HOSTED_IMAGE_BUILD_MINUTES: integer(
+    { absent: 30, from: 1, to: 1440 },
+    'How long the build of an image may take',
+  ),
+})
+
+const kubernetesName = (description: string, shown = 'none') =>
+  text(null, description, {
+    shown,
+    must: ['be the name of something in Kubernetes', /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/],
+  })
+
+export const kubernetesSettings = subject('Hosted clusters on Kubernetes', {
+  KUBECONFIG: text(null, 'A file with the address of the API server and credentials', {
+    shown: "the pod's own account",
+  }),
+  MILLRACE_HOSTED_REGISTRY_SECRET: kubernetesName(
+    'A secret of type `kubernetes.io/dockerconfigjson` in the namespace. Nodes pull with it, builds push with it, Millrace deletes images with it',
+  ),
+  MILLRACE_HOSTED_REGISTRY_INSECURE: flag('off', '`on`: connect to the registry without TLS'),
+  MILLRACE_HOSTED_BUILDKIT_IMAGE: image(
+    'docker.io/moby/buildkit:rootless',
+    'The image that builds images; it needs `buildctl-daemonless.sh` and a user 1000. Pin a version, or use your own copy',
+  ),
+  MILLRACE_HOSTED_STORAGE_CLASS: kubernetesName(
+    'Storage class of cache volumes. Its driver must support clones or snapshots',
+    "the cluster's default",
+  ),
+  MILLRACE_HOSTED_SNAPSHOT_CLASS: kubernetesName(
+    'A `VolumeSnapshotClass`: caches are stored as snapshots. Without it they are stored as claims, and cloned',
+  ),
+  MILLRACE_HOSTED_SHARED_STORAGE_CLASS: kubernetesName(
+    'Storage class of the git mirror, which pods on many nodes mount at once (`ReadWriteMany`). Without it `hosted_git_mirror_enabled` and `hosted_container_cache_enabled` are refused with 422',
+  ),
+  MILLRACE_HOSTED_SHARED_GB: integer({ absent: 50, from: 1, to: 1_000_000 }, 'The size of each of those'),
+  MILLRACE_HOSTED_RUNTIME_CLASS: kubernetesName(
+    'A `RuntimeClass` for jobs, such as gVisor or Kata',
+    "the cluster's default",
+  ),
+  MILLRACE_HOSTED_OUTBOUND_ALLOW: ranges(
+    'Private address ranges that pods may reach, such as `10.20.0.0/16`',
+  ),
+  MILLRACE_HOSTED_OPEN_NETWORK: flag(
+    'off',
+    "`on`: jobs run although the cluster's network ignores policies; see [hosted-kubernetes.md](hosted-kubernetes.md#what-a-pod-may-do)",
+  ),
+})
+
+/** null: no hosted clusters, whatever else is set. */
+export function readHosted(reader: Reader, url: string): { hosted: HostedSettings | null } {
+  const { MILLRACE_HOSTED: address } = reader.read(engineSettings)
+  if (address === null) return { hosted: null }
+  const values = reader.read(hostedSettings)
+  const { MILLRACE_HOSTED_REGISTRY: registry, MILLRACE_HOSTED_ALLOW: allowed } = values
+  if (address.kind === 'kubernetes' && registry.startsWith('localhost/')) {
+    reader.problems.push(
       'MILLRACE_HOSTED_REGISTRY must name a registry that the nodes of the cluster can pull from, such as registry.example.com/millrace.',
     )
   }
-  const baseImage = text('MILLRACE_HOSTED_BASE_IMAGE', 'docker.io/library/buildpack-deps:bookworm-scm')
-  if (!/^[\w.:/@-]+$/.test(baseImage)) {
-    problems.push(`MILLRACE_HOSTED_BASE_IMAGE must be the name of an image, not "${baseImage}".`)
-  }
-  return {
-    engine,
+  const endpoint = values.MILLRACE_HOSTED_ENDPOINT ?? `${url}/v3`
+  const hosted = {
+    engine: address.kind === 'docker' ? address : readKubernetes(reader, address),
     endpoint,
-    baseImage,
+    baseImage: values.MILLRACE_HOSTED_BASE_IMAGE,
     registry,
-    imageBuilds: integer('MILLRACE_HOSTED_IMAGE_BUILDS', 2, 1, 100),
-    imageBuildMinutes: integer('MILLRACE_HOSTED_IMAGE_BUILD_MINUTES', 30, 1, 1440),
-    warmAgents: integer('MILLRACE_HOSTED_WARM_AGENTS', 1, 0, 100),
-    mostCpus: integer('MILLRACE_HOSTED_CPUS', 64, 2, 1_000_000),
-    cacheLimitMb: integer('MILLRACE_HOSTED_CACHE_GB', 100, 1, 1_000_000) * 1024,
-    allowed: readAllowed(text('MILLRACE_HOSTED_ALLOW', ''), [endpoint, url], problems),
+    imageBuilds: values.MILLRACE_HOSTED_IMAGE_BUILDS,
+    imageBuildMinutes: values.MILLRACE_HOSTED_IMAGE_BUILD_MINUTES,
+    warmAgents: values.MILLRACE_HOSTED_WARM_AGENTS,
+    mostCpus: values.MILLRACE_HOSTED_CPUS,
+    cacheLimitMb: values.MILLRACE_HOSTED_CACHE_GB * 1024,
+    // The server's address is always included.
+    allowed: allowed === null ? null : [...new Set([...[endpoint, url].map(hostAndPort), ...allowed])],
+  }
+  return { hosted }
+}
+
+function readKubernetes(reader: Reader, address: { kind: 'kubernetes'; namespace: string }) {
+  const values = reader.read(kubernetesSettings)
+  return {
+    ...address,
+    kubeconfig: values.KUBECONFIG,
+    registrySecret: values.MILLRACE_HOSTED_REGISTRY_SECRET,
+    isRegistryInsecure: values.MILLRACE_HOSTED_REGISTRY_INSECURE,
+    buildkitImage: values.MILLRACE_HOSTED_BUILDKIT_IMAGE,
+    /** The class of cache volumes; null: the cluster's default. */
+    storageClass: values.MILLRACE_HOSTED_STORAGE_CLASS,
+    /** null: cache volumes are cloned, not restored from snapshots. */
+    snapshotClass: values.MILLRACE_HOSTED_SNAPSHOT_CLASS,
+    /** The class of volumes that the jobs of a cluster share; null: no shared volumes. */
+    sharedStorageClass: values.MILLRACE_HOSTED_SHARED_STORAGE_CLASS,
+    sharedMb: values.MILLRACE_HOSTED_SHARED_GB * 1024,
+    /** null: the cluster's default. */
+    runtimeClass: values.MILLRACE_HOSTED_RUNTIME_CLASS,
+    outboundAllow: values.MILLRACE_HOSTED_OUTBOUND_ALLOW,
+    isNetworkOpen: values.MILLRACE_HOSTED_OPEN_NETWORK,
   }
 }
 
-/** The server's address is always included. */
-function readAllowed(given: string, servers: readonly string[], problems: string[]): string[] | null {
-  if (given === '*') return null
-  const named = given
-    .split(',')
-    .map((place) => place.trim())
-    .filter(Boolean)
-  const wrong = named.filter((place) => !/^[\w.-]+:\d{1,5}$/.test(place))
-  if (wrong.length > 0) {
-    problems.push(
-      `MILLRACE_HOSTED_ALLOW must list places like 10.0.0.5:443, or be * for no fence; it has "${wrong.join(', ')}".`,
-    )
-  }
-  const own = servers.filter((server) => URL.canParse(server)).map(placeOf)
-  return [...new Set([...own, ...named])]
-}
-
-function placeOf(address: string): string {
+function hostAndPort(address: string): string {
   const { hostname, port, protocol } = new URL(address)
   return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
-}
-
-function readEngine(given: string, { text, integer, flag, ranges, problems }: Reading): HostedEngine | null {
-  const [, socketPath] = /^(?:docker|unix):\/\/(\/[^?#]+)$/.exec(given) ?? []
-  if (socketPath !== undefined) return { kind: 'docker', socketPath }
-  const [, namespace] = /^kubernetes:([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)$/.exec(given) ?? []
-  if (namespace === undefined) return null
-  const name = (variable: string) => {
-    const value = text(variable, '')
-    if (!/^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?)?$/.test(value)) {
-      problems.push(`${variable} must be the name of something in Kubernetes, not "${value}".`)
-    }
-    return value || null
-  }
-  const buildkitImage = text('MILLRACE_HOSTED_BUILDKIT_IMAGE', 'docker.io/moby/buildkit:rootless')
-  if (!/^[\w.:/@-]+$/.test(buildkitImage)) {
-    problems.push(`MILLRACE_HOSTED_BUILDKIT_IMAGE must be the name of an image, not "${buildkitImage}".`)
-  }
-  return {
-    kind: 'kubernetes',
-    namespace,
-    kubeconfig: text('KUBECONFIG', '') || null,
-    registrySecret: name('MILLRACE_HOSTED_REGISTRY_SECRET'),
-    isRegistryInsecure: flag('MILLRACE_HOSTED_REGISTRY_INSECURE'),
-    buildkitImage,
-    storageClass: name('MILLRACE_HOSTED_STORAGE_CLASS'),
-    snapshotClass: name('MILLRACE_HOSTED_SNAPSHOT_CLASS'),
-    sharedStorageClass: name('MILLRACE_HOSTED_SHARED_STORAGE_CLASS'),
-    sharedMb: integer('MILLRACE_HOSTED_SHARED_GB', 50, 1, 1_000_000) * 1024,
-    runtimeClass: name('MILLRACE_HOSTED_RUNTIME_CLASS'),
-    outboundAllow: ranges('MILLRACE_HOSTED_OUTBOUND_ALLOW'),
-    isNetworkOpen: flag('MILLRACE_HOSTED_OPEN_NETWORK'),
-  }
 }

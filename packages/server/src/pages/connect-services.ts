@@ -1,5 +1,5 @@
 // Connects a service by OAuth: a person chooses a place, authorizes this installation at the site, and returns with a code.
-import { isOAuthProvider, oauthProviders, type OAuthProvider } from '../config/config.ts'
+import { isOAuthProvider, oauthProviders, type OAuthProvider } from '../config/outbound.ts'
 import type { Context } from '../context.ts'
 import { badRequest, notFound, refused, unavailable } from '../lib/errors.ts'
 import { OutboundError } from '../lib/outbound.ts'

@@ -1,7 +1,7 @@
 // OAuth authorizations that were begun. Each can be finished once, by the session that began it.
 import { sql } from 'kysely'
 import type { Keyring } from '../auth/keyring.ts'
-import type { OAuthProvider } from '../config/config.ts'
+import type { OAuthProvider } from '../config/outbound.ts'
 import type { Db } from '../db/pool.ts'
 import { hashToken } from '../lib/ids.ts'
 import type { Pending } from '../notifications/delivery/oauth.ts'

@@ -3,7 +3,7 @@
 // any transaction, and the new tokens are stored at once.
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { isOAuthProvider } from '../../config/config.ts'
+import { isOAuthProvider } from '../../config/outbound.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { isFree, leaseEnd } from '../../tasks/lease.ts'

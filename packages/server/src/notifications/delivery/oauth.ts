@@ -1,7 +1,8 @@
 // OAuth 2 with the sites that people connect services to: authorization code with PKCE, refresh, revocation. The requests of
 // oauth4webapi go through lib/outbound.ts.
 import * as oauth from 'oauth4webapi'
-import type { Config, OAuthApp, OAuthProvider } from '../../config/config.ts'
+import type { Config } from '../../config/config.ts'
+import type { OAuthApp, OAuthProvider } from '../../config/outbound.ts'
 import { OutboundError } from '../../lib/outbound.ts'
 import { DeliveryFailed, type Send } from '../provider.ts'
 
@@ -127,7 +128,7 @@ function grantOf(answer: oauth.TokenEndpointResponse, refreshToken: string | nul
   }
 }
 
-/** config.ts allows http URLs only for the local machine. */
+/** config/outbound.ts allows http URLs only for the local machine. */
 const through = (send: Send) => ({
   [oauth.allowInsecureRequests]: true,
   [oauth.customFetch]: async (

@@ -1,4 +1,4 @@
-import type { RetentionDefaults } from '../../../config/config.ts'
+import type { RetentionDefaults } from '../../../config/retention.ts'
 
 export type Settings = RetentionDefaults
 export type SettingName = keyof Settings

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { orNull, Uuid } from '../../schema.ts'
 
-/** As config.ts has them for the settings of the installation. */
+/** As config/retention.ts has them for the settings of the installation. */
 const mostDays = 36_500
 const mostKeptBuilds = 1_000_000
 

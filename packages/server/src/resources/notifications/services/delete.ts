@@ -1,6 +1,6 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
 import type { Caller, Organization } from '../../../auth/caller.ts'
-import { isOAuthProvider } from '../../../config/config.ts'
+import { isOAuthProvider } from '../../../config/outbound.ts'
 import type { Context } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { notFound, refused } from '../../../lib/errors.ts'
