@@ -41,7 +41,7 @@ export interface BuildRefusal {
   errors?: FieldError[]
 }
 
-/** A refusal as one sentence, for places that show no list of errors. */
+/** A refusal as one sentence, for callers that show no list of errors. */
 export function describeRefusal({ message, errors = [] }: BuildRefusal): string {
   const details = errors.map(({ field, code }) => `${field} ${code}`)
   return details.length === 0 ? message : `${message}: ${details.join('; ')}`

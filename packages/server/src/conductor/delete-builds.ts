@@ -64,13 +64,13 @@ async function deleteSome(db: Db, pipelineId: string): Promise<boolean> {
     const { rows } = await sql`
       delete from builds where id in (
         select id from (
-          select id, row_number() over (order by number desc) as place,
+          select id, row_number() over (order by number desc) as rank,
             sum(coalesce(jobs, 0)) over (order by number desc) as jobs
           from (
             select b.id, b.number, t.jobs from builds b left join build_tallies t on t.build_id = b.id
             where b.pipeline_id = ${pipelineId} order by b.number desc limit ${mostBuilds}
           ) newest
-        ) counted where place = 1 or jobs <= ${mostJobs})
+        ) counted where rank = 1 or jobs <= ${mostJobs})
       returning id`.execute(trx)
     return rows.length > 0
   })

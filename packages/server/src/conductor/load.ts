@@ -125,13 +125,13 @@ export function fetchNeed(trx: Trx, buildId: string, need: Need): Promise<Answer
   }
 }
 
-/** The steps, their groups, and the steps of their upload paths with their groups. */
 async function steps(trx: Trx, where: RawBuilder<unknown>): Promise<{ steps: StepRow[] }> {
   const { rows } = await sql<StepRow>`select ${stepFields} from build_steps s where ${where}`.execute(trx)
-  return { steps: await withKin(trx, rows) }
+  return { steps: await withRelatives(trx, rows) }
 }
 
-async function withKin(trx: Trx, found: StepRow[]): Promise<StepRow[]> {
+/** With their groups, and the steps of their upload paths with their groups. */
+async function withRelatives(trx: Trx, found: StepRow[]): Promise<StepRow[]> {
   const known = new Map(found.map((step) => [step.id, step]))
   const missing = (rows: readonly StepRow[]) =>
     [...new Set(rows.flatMap((step) => [step.groupId, ...step.uploadPath]))].filter(
@@ -155,7 +155,7 @@ async function jobWithStep(trx: Trx, buildId: string, jobId: string): Promise<An
 async function answer(trx: Trx, job: JobRow, step: StepRow & { hasDependents: boolean }): Promise<Answer> {
   return {
     jobs: [job],
-    steps: await withKin(trx, [step]),
+    steps: await withRelatives(trx, [step]),
     ...(step.hasDependents ? {} : { edges: [], edgesFrom: [step.id] }),
   }
 }
@@ -193,7 +193,7 @@ async function stepsWithJobs(trx: Trx, where: RawBuilder<unknown>): Promise<Answ
       trx,
       rows.map((step) => step.id),
     )),
-    steps: await withKin(trx, rows),
+    steps: await withRelatives(trx, rows),
   }
 }
 
@@ -246,8 +246,8 @@ async function unstarted(trx: Trx, buildId: string): Promise<Answer> {
 }
 
 async function readSurroundings(trx: Trx, buildId: string, need: SurroundingsNeed): Promise<Answer> {
-  const isStanding = sql`s.build_id = ${buildId} and s.id <> all (${[...need.without]}::uuid[])`
-  const outside = sql`${isStanding} and s.group_id is null`
+  const isKept = sql`s.build_id = ${buildId} and s.id <> all (${[...need.without]}::uuid[])`
+  const outside = sql`${isKept} and s.group_id is null`
   const one = async (where: RawBuilder<unknown>, order: RawBuilder<unknown>) => {
     const { rows } = await sql<StepRow>`
       select ${stepFields} from build_steps s where ${where} order by ${order} limit 1`.execute(trx)
@@ -268,14 +268,14 @@ async function readSurroundings(trx: Trx, buildId: string, need: SurroundingsNee
   const { rows: earlier } = need.coversEarlier
     ? await sql<StepRow>`
         select ${stepFields} from build_steps s
-        where ${isStanding} and s.phase <> 'ignored' and s.kind <> 'group' and s.position < ${need.position}
+        where ${isKept} and s.phase <> 'ignored' and s.kind <> 'group' and s.position < ${need.position}
           and s.position >= ${fullBefore?.position ?? ''}
         order by s.position`.execute(trx)
     : { rows: [] }
   const names = [...need.keys, ...need.refs]
   const { rows: keyed } = await sql<StepRow>`
     select ${stepFields} from build_steps s
-    where ${isStanding} and (s.key = any (${names}::text[]) or s.group_id in (
+    where ${isKept} and (s.key = any (${names}::text[]) or s.group_id in (
       select g.id from build_steps g where g.build_id = ${buildId} and g.kind = 'group' and g.key = any (${names}::text[])))
     order by s.position`.execute(trx)
   const { rows: refs } = await sql<RefRow>`
@@ -283,10 +283,12 @@ async function readSurroundings(trx: Trx, buildId: string, need: SurroundingsNee
     where r.build_id = ${buildId} and r.ref = any (${[...need.keys]}::text[])
       and r.step_id <> all (${[...need.without]}::uuid[])`.execute(trx)
   const referring = await steps(trx, sql`s.id = any (${refs.map((ref) => ref.stepId)}::uuid[])`)
-  const places = [barrierBefore, barrierAfter].filter((step) => step !== undefined)
-  const known = new Map([...places, ...earlier, ...keyed, ...referring.steps].map((step) => [step.id, step]))
+  const barriers = [barrierBefore, barrierAfter].filter((step) => step !== undefined)
+  const known = new Map(
+    [...barriers, ...earlier, ...keyed, ...referring.steps].map((step) => [step.id, step]),
+  )
   return {
-    steps: await withKin(trx, [...known.values()]),
+    steps: await withRelatives(trx, [...known.values()]),
     surroundings: {
       barrierBefore: barrierBefore?.id ?? null,
       earlier: earlier.map((step) => step.id),

@@ -5,6 +5,7 @@ import type { BuildRow, JobRow } from '@millrace/engine/rows.ts'
 import type { JobState } from '@millrace/engine/states.ts'
 import type { Timers } from '../config/timers.ts'
 import type { Statement } from '../db/statement.ts'
+import { groupBy } from '../lib/group-by.ts'
 import { insertJobs } from './insert-jobs.ts'
 import { buildColumns, columnName, jobColumns, onRows, stepColumns, tallyColumns } from './rows.ts'
 import type { Inherited, Scope } from './scope.ts'
@@ -35,8 +36,8 @@ export function* saveChanges(changes: Changes, saving: Saving): Generator<Statem
   if (changes.newSteps.length > 0) yield [insertSteps(changes, scope)]
   yield insertWiring(changes, scope)
   if (inherited !== null) yield [insertJobs(changes.newJobs, inherited, saving)]
-  for (const group of alike(changes.jobs, ({ set }) => set.state)) yield [updateJobs(group, saving)]
-  for (const group of alike(changes.steps)) yield [updateSteps(group)]
+  for (const group of groupByColumns(changes.jobs, ({ set }) => set.state)) yield [updateJobs(group, saving)]
+  for (const group of groupByColumns(changes.steps)) yield [updateSteps(group)]
   yield deleteRows(changes)
   // create-build.ts inserts a new build.
   if (changes.build !== null && buildBefore.state !== 'creating')
@@ -63,19 +64,11 @@ function count(changes: Changes, { buildBefore, moves, jobsBefore }: Saving): Ta
 }
 
 /** Groups patches that one statement can save: they have the same columns and the same `also`. */
-function alike<Row>(
+const groupByColumns = <Row>(
   patches: readonly Patch<Row>[],
   also: (patch: Patch<Row>) => string | undefined = () => undefined,
-): Patch<Row>[][] {
-  const groups = new Map<string, Patch<Row>[]>()
-  for (const patch of patches) {
-    const key = [also(patch), ...Object.keys(patch.set).sort()].join()
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [patch])
-    else group.push(patch)
-  }
-  return [...groups.values()]
-}
+): Iterable<Patch<Row>[]> =>
+  groupBy(patches, (patch) => [also(patch), ...Object.keys(patch.set).sort()].join()).values()
 
 /** Caches the result of `make` for each set of fields and `also`; there are few of them. */
 function byFields<Made, Also extends string | undefined = undefined>(

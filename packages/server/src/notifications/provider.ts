@@ -83,7 +83,7 @@ export interface Trigger {
 /** Puts events on the event bus of a cloud account. */
 export interface CloudBus {
   /** Returns when the bus has accepted the event; throws DeliveryFailed, or what `send` throws. */
-  put(send: Send, place: { region: string; account: string }, entry: CloudEvent): Promise<void>
+  put(send: Send, bus: { region: string; account: string }, entry: CloudEvent): Promise<void>
 }
 
 export interface CloudEvent {

@@ -201,7 +201,7 @@ describe('a service', () => {
     const pipeline = await aPipeline(app, org, 'steps: [{command: a}]')
     for (let n = 0; n < 16; n++) await aBuild(app, org, pipeline)
     const waiting = () => hanging.flatMap(({ receiver }) => receiver.received).length
-    await eventually('all places are taken', async () => waiting() === 12 + 128)
+    await eventually('all slots are taken', async () => waiting() === 12 + 128)
     const healthy = await aService(org, admin, { settings: jobEvents })
     for (let n = 0; n < 3; n++) await runJob(app, await aBuild(app, org, pipeline), 'a')
     await eventually('all of the healthy one', async () => healthy.events().length === 12)

@@ -55,8 +55,8 @@ describe('claiming ordered queues', () => {
   it('does not claim a queue that the process still holds, even when its lease has ended', async () => {
     const recipient = await aRecipient(2)
     const held = [{ owner_id: recipient, lane: '0' }]
-    const places = { shared: 128, perRecipient: 16, shares: new Map<string, Share>() }
-    const claimed = await claimQueues(app.db, new Date(), { ...places, held })
+    const slots = { shared: 128, perRecipient: 16, shares: new Map<string, Share>() }
+    const claimed = await claimQueues(app.db, new Date(), { ...slots, held })
     expect(claimed).toEqual([{ owner_id: recipient, lane: '1' }])
     expect(await claim(128)).toEqual(held)
   })

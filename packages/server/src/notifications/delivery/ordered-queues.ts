@@ -67,7 +67,7 @@ export async function claimQueues(
         as s (owner_id uuid, free integer, has_reserved boolean) on s.owner_id = r.owner_id
       where r.owner_id is not null and coalesce(s.free, 1) > 0
     ), due as (
-      select s.owner_id, d.lane, s.has_reserved, row_number() over (partition by s.owner_id order by d.due_at) as place
+      select s.owner_id, d.lane, s.has_reserved, row_number() over (partition by s.owner_id order by d.due_at) as number
       from shares s cross join lateral (
         select l.lane, l.due_at from notification_lanes l
         where l.owner_id = s.owner_id and l.due_at <= ${now.toISOString()} and ${isFree('l.leased_until', sql`now()`)}
@@ -75,8 +75,8 @@ export async function claimQueues(
         order by l.due_at limit s.free for update skip locked
       ) d
     ), ranked as (
-      select owner_id, lane, has_reserved and place = 1 as is_reserved,
-        row_number() over (partition by has_reserved and place = 1 order by place, random()) as rank
+      select owner_id, lane, has_reserved and number = 1 as is_reserved,
+        row_number() over (partition by has_reserved and number = 1 order by number, random()) as rank
       from due
     )
     update notification_lanes l set leased_until = ${leaseEnd(sql`now()`, leaseSeconds)}

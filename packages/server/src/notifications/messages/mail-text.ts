@@ -11,7 +11,7 @@ export function mailOf({ event, build = {}, pipeline = {}, failed_jobs: failed =
   const status =
     event === 'build.failing' ? 'is failing' : (statusTexts[textIn(build, 'state')] ?? 'has ended')
   const name = `${textIn(pipeline, 'name')} #${textIn(build, 'number')}`
-  const place = `${textIn(build, 'branch')}, ${textIn(build, 'commit').slice(0, 10)}`
+  const revision = `${textIn(build, 'branch')}, ${textIn(build, 'commit').slice(0, 10)}`
   const message = textIn(build, 'message').split('\n')[0]?.slice(0, 500) ?? ''
   const lines = failed.map((job) => ({
     label: `${job.name ?? 'A job'}: ${failureOf(job)}`,
@@ -20,7 +20,7 @@ export function mailOf({ event, build = {}, pipeline = {}, failed_jobs: failed =
   return {
     subject: `${name} ${status} (${textIn(build, 'branch')})`.replaceAll(/\s+/g, ' ').slice(0, 250),
     text: [
-      `${name} ${status} (${place})`,
+      `${name} ${status} (${revision})`,
       ...(message === '' ? [] : ['', message]),
       ...(lines.length === 0 ? [] : ['', ...lines.map(({ label, url }) => `- ${label}\n  ${url}`)]),
       '',
@@ -28,7 +28,7 @@ export function mailOf({ event, build = {}, pipeline = {}, failed_jobs: failed =
       '',
     ].join('\n'),
     html: [
-      `<p><a href="${escaped(textIn(build, 'web_url'))}">${escaped(name)}</a> ${status} (${escaped(place)})</p>`,
+      `<p><a href="${escaped(textIn(build, 'web_url'))}">${escaped(name)}</a> ${status} (${escaped(revision)})</p>`,
       ...(message === '' ? [] : [`<p>${escaped(message)}</p>`]),
       ...(lines.length === 0
         ? []

@@ -61,7 +61,7 @@ export const failureOf = ({ state, exit_status: status }: FailedJob): string =>
   state === 'failed' && status !== null ? `exit status ${status}` : state.replaceAll('_', ' ')
 
 /** A field of an object as text; '' where it has none. */
-export function textIn(thing: Shown, name: string): string {
-  const value = thing[name]
+export function textIn(object: Shown, name: string): string {
+  const value = object[name]
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }

@@ -5,7 +5,7 @@ import type { Db } from '../../db/pool.ts'
 import type { NotifyEntry } from '@millrace/engine/steps/types.ts'
 import type { FailedJob, Person, Shown, StepSnapshot } from './message.ts'
 
-/** By id; deleted things are left out. All ids belong to these organizations. */
+/** By id; deleted ones are left out. All ids belong to these organizations. */
 export type Render<T> = (db: Db, orgIds: readonly string[], ids: readonly string[]) => Promise<Map<string, T>>
 
 export interface Snapshots {

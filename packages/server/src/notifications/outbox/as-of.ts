@@ -45,10 +45,10 @@ export function jobAsOf(job: Shown, { kind, data, created_at: at }: OutboxEvent)
 export const stepAsOf = (step: StepSnapshot, event: Message['event']): StepSnapshot =>
   event === 'step.failing' ? { ...step, state: 'failing', outcome: 'hard_failed' } : step
 
-function withoutLater(thing: Shown, names: readonly string[], at: string): Shown {
+function withoutLater(object: Shown, names: readonly string[], at: string): Shown {
   const later = names.filter((name) => {
-    const time = thing[name]
+    const time = object[name]
     return typeof time === 'string' && time > at
   })
-  return { ...thing, ...Object.fromEntries(later.map((name) => [name, null])) }
+  return { ...object, ...Object.fromEntries(later.map((name) => [name, null])) }
 }

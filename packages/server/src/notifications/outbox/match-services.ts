@@ -23,7 +23,7 @@ export interface Listener {
 }
 
 /** Where something happened. A build has a branch and a pipeline; an agent has only a cluster. */
-interface Place {
+interface Origin {
   branch: string | null
   pipelineId: string | null
   clusterId: string | null
@@ -47,10 +47,10 @@ export async function matchServices(
     listeners.filter((listener) => wants(listener, trigger)).map((listener) => ({ trigger, listener })),
   )
   const buildIds = unique(wanted.flatMap(({ trigger }) => trigger.row.build_id ?? []))
-  const builds = await findPlaces(trx, [...orgIds], buildIds)
+  const builds = await findOrigins(trx, [...orgIds], buildIds)
   return wanted.filter(({ trigger: { row }, listener }) => {
-    const place = row.build_id === null ? placeOfAgent(row.data.cluster_id) : builds.get(row.build_id)
-    return place !== undefined && isInScope(listener, place)
+    const origin = row.build_id === null ? originOfAgent(row.data.cluster_id) : builds.get(row.build_id)
+    return origin !== undefined && isInScope(listener, origin)
   })
 }
 
@@ -81,8 +81,8 @@ const wants = (listener: Listener, trigger: ServiceTrigger): boolean =>
 /** A work tree that is not committed concerns only the person who works on it. */
 const forTeams: ReadonlySet<ProviderId> = new Set<ProviderId>(['chat', 'chat_workspace', 'issue_tracker'])
 
-function isInScope(listener: Listener, place: Place): boolean {
-  const { branch, pipelineId, clusterId, teamIds, isPreflight } = place
+function isInScope(listener: Listener, origin: Origin): boolean {
+  const { branch, pipelineId, clusterId, teamIds, isPreflight } = origin
   if (isPreflight && forTeams.has(listener.provider)) return false
   if (branch !== null && !matchesBranch(listener.branch_configuration, branch)) return false
   const isTarget = (id: string | null) => id !== null && listener.targets.includes(id)
@@ -98,7 +98,7 @@ function isInScope(listener: Listener, place: Place): boolean {
   }
 }
 
-const placeOfAgent = (clusterId: string | undefined): Place => ({
+const originOfAgent = (clusterId: string | undefined): Origin => ({
   branch: null,
   pipelineId: null,
   clusterId: clusterId ?? null,
@@ -107,18 +107,18 @@ const placeOfAgent = (clusterId: string | undefined): Place => ({
 })
 
 /** By build; deleted builds are left out. */
-async function findPlaces(
+async function findOrigins(
   db: Db,
   orgIds: readonly string[],
   buildIds: readonly string[],
-): Promise<Map<string, Place>> {
-  const { rows } = await sql<Place & { id: string }>`
+): Promise<Map<string, Origin>> {
+  const { rows } = await sql<Origin & { id: string }>`
     select b.id, b.branch, b.pipeline_id as "pipelineId", p.cluster_id as "clusterId",
       array(select t.team_id from team_pipelines t where t.pipeline_id = p.id) as "teamIds",
       ${isPreflight} as "isPreflight"
     from builds b join pipelines p on p.id = b.pipeline_id
     where b.organization_id = any (${orgIds}::uuid[]) and b.id = any (${buildIds}::uuid[])`.execute(db)
-  return new Map(rows.map(({ id, ...place }) => [id, place]))
+  return new Map(rows.map(({ id, ...origin }) => [id, origin]))
 }
 
 /** Adds the state `build_fixed`. */

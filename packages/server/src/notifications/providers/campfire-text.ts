@@ -4,9 +4,9 @@ import { nameOf, statusTextOf } from './status-text.ts'
 
 export function campfireBody(message: Message): string {
   const { build = {} } = message
-  const place = `${textIn(build, 'branch')} · ${textIn(build, 'commit').slice(0, 10)}`
+  const revision = `${textIn(build, 'branch')} · ${textIn(build, 'commit').slice(0, 10)}`
   const link = `<a href="${escaped(textIn(build, 'web_url'))}">${escaped(nameOf(message))}</a>`
-  return JSON.stringify({ content: `${link} ${statusTextOf(message).text} (${escaped(place)})` })
+  return JSON.stringify({ content: `${link} ${statusTextOf(message).text} (${escaped(revision)})` })
 }
 
 const escaped = (text: string) => text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)

@@ -8,9 +8,9 @@ export function chatText(message: Message, theme: 'text' | 'emoji'): string {
     return `Millrace can write here: ${link(textIn(organization, 'web_url'), textIn(organization, 'name'))}`
   }
   const { text, emoji } = statusTextOf(message)
-  const place = `${escaped(textIn(build, 'branch'))} · ${escaped(textIn(build, 'commit').slice(0, 10))}`
+  const revision = `${escaped(textIn(build, 'branch'))} · ${escaped(textIn(build, 'commit').slice(0, 10))}`
   const lines = [
-    `${theme === 'emoji' ? `${emoji} ` : ''}${link(textIn(build, 'web_url'), nameOf(message))} ${text} (${place})`,
+    `${theme === 'emoji' ? `${emoji} ` : ''}${link(textIn(build, 'web_url'), nameOf(message))} ${text} (${revision})`,
     escaped(firstLine(textIn(build, 'message'))),
     job === undefined ? '' : `${escaped(textIn(job, 'name') || 'A step')} was unblocked${by(message)}`,
     ...(message.failed_jobs ?? []).map(failure),

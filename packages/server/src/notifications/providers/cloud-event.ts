@@ -89,5 +89,5 @@ const agentDetail = (agent: Shown): Shown => ({
   ...pick(agent, ['connected_at', 'disconnected_at', 'lost_at']),
 })
 
-const pick = (thing: Shown, names: readonly string[]): Shown =>
-  Object.fromEntries(names.map((name) => [name, thing[name] ?? null]))
+const pick = (object: Shown, names: readonly string[]): Shown =>
+  Object.fromEntries(names.map((name) => [name, object[name] ?? null]))

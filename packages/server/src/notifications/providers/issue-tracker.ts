@@ -61,13 +61,13 @@ export const issueTrackerSender: Sender = {
   async deliver(delivery) {
     const { message, memory } = delivery
     if (message.build === undefined) return checkAccess(delivery)
-    const place = branchQueue(message)
-    const open = (await memory.find(place)) as OpenIssue | null
+    const branch = branchQueue(message)
+    const open = (await memory.find(branch)) as OpenIssue | null
     if (isOneOf(closing, message)) {
       if (open !== null) await closeIssue(delivery, open)
-      memory.keep(place, null)
+      memory.keep(branch, null)
     } else if (open === null) {
-      memory.keep(place, await openIssue(delivery))
+      memory.keep(branch, await openIssue(delivery))
     }
   },
 }
