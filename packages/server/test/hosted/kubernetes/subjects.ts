@@ -10,7 +10,7 @@ import { describe } from 'vitest'
 import { needing } from '../../../../../testbed/src/needing.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { openKubernetes } from '../../../src/hosted/kubernetes/driver.ts'
-import type { Subject } from '../../../src/hosted/conformance.test.ts'
+import type { Subject } from '../subject.ts'
 import { kubeconfigFor, startKubernetes, type TestKubernetes } from './start.ts'
 
 export const kubernetesSubjects = (): Subject[] => [
