@@ -1,4 +1,4 @@
-// Runs the checks of CI: format, lint, types, import directions and schema freshness side by side, then all tests.
+// Runs the checks of CI: format, lint, types, imports, exports and schema freshness side by side, then all tests.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { compiler } from './compile.mjs'
@@ -25,10 +25,11 @@ const checks = {
     [bin('oxlint'), '--type-aware', '--deny-warnings', '.'],
   ],
   Imports: [[node, 'tools/check-imports.mjs']],
+  Exports: [[node, 'tools/check-exports.mjs']],
   Schema: [[node, 'tools/schema.mjs', '--check']],
 }
 
-const outcomes = await step('Checking format, types, lint, imports and schema', () =>
+const outcomes = await step('Checking format, types, lint, imports, exports and schema', () =>
   Promise.all(Object.entries(checks).map(([title, commands]) => runInOrder(title, commands))),
 )
 const failed = outcomes.filter(({ status }) => status !== 0)
