@@ -1,5 +1,11 @@
 // Address → page. The server knows the same addresses in pages/addresses.ts.
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  type RouteComponent,
+} from '@tanstack/react-router'
 import { Missing, Problem } from './parts/States.tsx'
 import { readAgentSearch } from './pages/agents/search.ts'
 import { readFilters } from './pages/builds/filters.ts'
@@ -11,144 +17,89 @@ import { Shell } from './shell/Shell.tsx'
 
 const rootRoute = createRootRoute({ component: Shell, notFoundComponent: () => <Missing what="This page" /> })
 
-const startRoute = createRoute({ getParentRoute: () => rootRoute, path: '/-/start', component: StartPage })
-
-const pipelinesRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/$org',
-  validateSearch: readSearch,
-  component: lazyRouteComponent(() => import('./pages/pipelines/page.tsx'), 'PipelinesPage'),
-})
-
-const pipelineRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/$org/$pipeline',
-  validateSearch: readFilters,
-  component: lazyRouteComponent(() => import('./pages/pipeline/page.tsx'), 'PipelinePage'),
-})
-
-const organizationBuildsRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/organizations/$org/builds',
-  validateSearch: readFilters,
-  component: lazyRouteComponent(() => import('./pages/builds/page.tsx'), 'BuildsPage'),
-})
-
-const buildRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/$org/$pipeline/builds/$number',
-  validateSearch: readBuildSearch,
-  component: lazyRouteComponent(() => import('./pages/build/page.tsx'), 'BuildPage'),
-})
-
-const newPipelineRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/organizations/$org/pipelines/new',
-  component: lazyRouteComponent(() => import('./pages/pipeline-new/page.tsx'), 'NewPipelinePage'),
-})
-
-const pipelineSettingsRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/$org/$pipeline/settings/$section',
-  component: lazyRouteComponent(() => import('./pages/pipeline-settings/page.tsx'), 'PipelineSettingsPage'),
-})
-
-const agentsRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/organizations/$org/agents',
-  validateSearch: readAgentSearch,
-  component: lazyRouteComponent(() => import('./pages/agents/page.tsx'), 'AgentsPage'),
-})
-
-const clustersRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/organizations/$org/clusters',
-  component: lazyRouteComponent(() => import('./pages/clusters/page.tsx'), 'ClustersPage'),
-})
-
-const clusterRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/organizations/$org/clusters/$cluster',
-  component: lazyRouteComponent(() => import('./pages/cluster/page.tsx'), 'ClusterPage'),
-})
-
-const queueRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/organizations/$org/clusters/$cluster/queues/$queue',
-  component: lazyRouteComponent(() => import('./pages/queue/page.tsx'), 'QueuePage'),
-})
+/** A page. `readSearch` reads what follows the question mark. */
+const page = <Path extends string, Search extends object = object>(
+  path: Path,
+  component: RouteComponent,
+  readSearch: (search: Record<string, unknown>) => Search = (search) => search as Search,
+) => createRoute({ getParentRoute: () => rootRoute, path, component, validateSearch: readSearch })
 
 const agentPage = lazyRouteComponent(() => import('./pages/agent/page.tsx'), 'AgentPage')
 
-const agentRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/organizations/$org/clusters/$cluster/agents/$agent',
-  component: agentPage,
-})
-
-const agentInQueueRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/organizations/$org/clusters/$cluster/queues/$queue/agents/$agent',
-  component: agentPage,
-})
-
-const firstRunRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/organizations/$org/start',
-  component: lazyRouteComponent(() => import('./pages/first-run/page.tsx'), 'FirstRunPage'),
-})
-
-const profileRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/-/me',
-  component: lazyRouteComponent(() => import('./pages/me/profile.tsx'), 'ProfilePage'),
-})
-
-const tokensRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/-/me/tokens',
-  validateSearch: readTokenSearch,
-  component: lazyRouteComponent(() => import('./pages/me/tokens.tsx'), 'TokensPage'),
-})
-
-const sessionsRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/-/me/sessions',
-  component: lazyRouteComponent(() => import('./pages/me/sessions.tsx'), 'SessionsPage'),
-})
-
-const agentImageRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/organizations/$org/clusters/$cluster/agent_images/$image',
-  component: lazyRouteComponent(() => import('./pages/agent-image/page.tsx'), 'AgentImagePage'),
-})
-
-const pipelineTemplateRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/organizations/$org/pipeline-templates/$template',
-  component: lazyRouteComponent(() => import('./pages/pipeline-template/page.tsx'), 'PipelineTemplatePage'),
-})
-
 const routeTree = rootRoute.addChildren([
-  startRoute,
-  pipelinesRoute,
-  pipelineRoute,
-  pipelineSettingsRoute,
-  newPipelineRoute,
-  organizationBuildsRoute,
-  buildRoute,
-  firstRunRoute,
-  profileRoute,
-  tokensRoute,
-  sessionsRoute,
-  agentsRoute,
-  clustersRoute,
-  clusterRoute,
-  queueRoute,
-  agentRoute,
-  agentInQueueRoute,
-  agentImageRoute,
-  pipelineTemplateRoute,
+  page('/-/start', StartPage),
+  page(
+    '/$org',
+    lazyRouteComponent(() => import('./pages/pipelines/page.tsx'), 'PipelinesPage'),
+    readSearch,
+  ),
+  page(
+    '/$org/$pipeline',
+    lazyRouteComponent(() => import('./pages/pipeline/page.tsx'), 'PipelinePage'),
+    readFilters,
+  ),
+  page(
+    '/organizations/$org/builds',
+    lazyRouteComponent(() => import('./pages/builds/page.tsx'), 'BuildsPage'),
+    readFilters,
+  ),
+  page(
+    '/$org/$pipeline/builds/$number',
+    lazyRouteComponent(() => import('./pages/build/page.tsx'), 'BuildPage'),
+    readBuildSearch,
+  ),
+  page(
+    '/organizations/$org/pipelines/new',
+    lazyRouteComponent(() => import('./pages/pipeline-new/page.tsx'), 'NewPipelinePage'),
+  ),
+  page(
+    '/$org/$pipeline/settings/$section',
+    lazyRouteComponent(() => import('./pages/pipeline-settings/page.tsx'), 'PipelineSettingsPage'),
+  ),
+  page(
+    '/organizations/$org/agents',
+    lazyRouteComponent(() => import('./pages/agents/page.tsx'), 'AgentsPage'),
+    readAgentSearch,
+  ),
+  page(
+    '/organizations/$org/clusters',
+    lazyRouteComponent(() => import('./pages/clusters/page.tsx'), 'ClustersPage'),
+  ),
+  page(
+    '/organizations/$org/clusters/$cluster',
+    lazyRouteComponent(() => import('./pages/cluster/page.tsx'), 'ClusterPage'),
+  ),
+  page(
+    '/organizations/$org/clusters/$cluster/queues/$queue',
+    lazyRouteComponent(() => import('./pages/queue/page.tsx'), 'QueuePage'),
+  ),
+  page('/organizations/$org/clusters/$cluster/agents/$agent', agentPage),
+  page('/organizations/$org/clusters/$cluster/queues/$queue/agents/$agent', agentPage),
+  page(
+    '/organizations/$org/start',
+    lazyRouteComponent(() => import('./pages/first-run/page.tsx'), 'FirstRunPage'),
+  ),
+  page(
+    '/-/me',
+    lazyRouteComponent(() => import('./pages/me/profile.tsx'), 'ProfilePage'),
+  ),
+  page(
+    '/-/me/tokens',
+    lazyRouteComponent(() => import('./pages/me/tokens.tsx'), 'TokensPage'),
+    readTokenSearch,
+  ),
+  page(
+    '/-/me/sessions',
+    lazyRouteComponent(() => import('./pages/me/sessions.tsx'), 'SessionsPage'),
+  ),
+  page(
+    '/organizations/$org/clusters/$cluster/agent_images/$image',
+    lazyRouteComponent(() => import('./pages/agent-image/page.tsx'), 'AgentImagePage'),
+  ),
+  page(
+    '/organizations/$org/pipeline-templates/$template',
+    lazyRouteComponent(() => import('./pages/pipeline-template/page.tsx'), 'PipelineTemplatePage'),
+  ),
 ])
 
 export const router = createRouter({
