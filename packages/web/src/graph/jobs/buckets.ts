@@ -50,15 +50,9 @@ export function bucketOf(state: string, tone: Tone): Bucket {
   return STARTED.has(state) ? 'running' : BUCKET_OF_TONE[tone]
 }
 
-export const emptyCounts = (): Counts => ({
-  failed: 0,
-  soft: 0,
-  blocked: 0,
-  running: 0,
-  waiting: 0,
-  passed: 0,
-  unrun: 0,
-})
+/** A value for each bucket. */
+export const forBuckets = <T>(make: (bucket: Bucket) => T): Record<Bucket, T> =>
+  Object.fromEntries(BUCKETS.map((bucket) => [bucket, make(bucket)])) as Record<Bucket, T>
 
 /** `3 failed, 1 running`: the counts that are not 0, most important first. */
 export function describeCounts(counts: Counts): string {

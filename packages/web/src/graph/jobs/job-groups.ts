@@ -1,5 +1,5 @@
 // The newest jobs of a build by what they mean for the reader.
-import { BUCKETS, emptyCounts, type Bucket, type Counts } from './buckets.ts'
+import { forBuckets, type Bucket, type Counts } from './buckets.ts'
 import type { Job } from './job.ts'
 
 export interface JobGroups {
@@ -10,20 +10,11 @@ export interface JobGroups {
 
 /** Failures stand in the order in which they happened, so that a new one moves none. All others keep their order. */
 export function groupJobs(newest: readonly Job[]): JobGroups {
-  const jobs: Record<Bucket, Job[]> = {
-    failed: [],
-    soft: [],
-    blocked: [],
-    running: [],
-    waiting: [],
-    passed: [],
-    unrun: [],
-  }
+  const jobs = forBuckets((): Job[] => [])
   for (const job of newest) jobs[job.bucket].push(job)
   jobs.failed.sort(byEnd)
   jobs.soft.sort(byEnd)
-  const counts = emptyCounts()
-  for (const bucket of BUCKETS) counts[bucket] = jobs[bucket].length
+  const counts = forBuckets((bucket) => jobs[bucket].length)
   return { jobs, counts, total: newest.length }
 }
 

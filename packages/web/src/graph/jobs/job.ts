@@ -38,42 +38,44 @@ export interface Job {
   isUnblockable: boolean
   look: StateLook
   bucket: Bucket
+  /** What it was read from. */
+  short: ShortJob
 }
 
-const textOf = (value: string | number | null | undefined) => (typeof value === 'string' ? value : null)
-const numberOf = (value: string | number | null | undefined) => (typeof value === 'number' ? value : null)
-
 export function readJob(short: ShortJob, step: GraphStep): Omit<Job, 'firstAttemptId'> {
-  const index = numberOf(short[4])
-  const state = textOf(short[2]) ?? 'pending'
+  const text = (at: number) => (typeof short[at] === 'string' ? short[at] : null)
+  const number = (at: number) => (typeof short[at] === 'number' ? short[at] : null)
+  const index = number(4)
+  const state = text(2) ?? 'pending'
   const isSoftFailed = short[11] === 1
   const isUnblockable = short[15] === 1
-  const note = textOf(short[14])
+  const note = text(14)
   const look = stateLook('job', state, {
     softFailed: isSoftFailed,
     unblockable: isUnblockable,
     reason: note,
   })
   return {
-    id: textOf(short[0]) ?? '',
+    id: text(0) ?? '',
     stepId: step.id,
     kind: step.kind,
     state,
-    name: jobName(step, textOf(short[3]), index),
+    name: jobName(step, text(3), index),
     index,
-    attempt: numberOf(short[5]) ?? 0,
-    createdMs: numberOf(short[6]),
-    runnableMs: numberOf(short[7]),
-    startedMs: numberOf(short[8]),
-    finishedMs: numberOf(short[9]),
-    exitStatus: numberOf(short[10]),
+    attempt: number(5) ?? 0,
+    createdMs: number(6),
+    runnableMs: number(7),
+    startedMs: number(8),
+    finishedMs: number(9),
+    exitStatus: number(10),
     isSoftFailed,
-    retriedIn: textOf(short[12]),
-    agent: textOf(short[13]),
+    retriedIn: text(12),
+    agent: text(13),
     note,
     isUnblockable,
     look,
     bucket: bucketOf(state, look.tone),
+    short,
   }
 }
 
@@ -113,3 +115,6 @@ export function waitMs(job: Job, nowMs: number): number | null {
 export function durationMs(job: Job, nowMs: number): number | null {
   return job.startedMs === null ? null : Math.max(0, (job.finishedMs ?? nowMs) - job.startedMs)
 }
+
+/** The job as the event stream would tell it, in another state, in which nobody can unblock it. */
+export const withState = ({ short }: Job, state: string): ShortJob => short.with(2, state).with(15, 0)

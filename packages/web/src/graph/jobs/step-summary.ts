@@ -1,5 +1,5 @@
 // What the newest jobs of a step add up to.
-import { emptyCounts, type Counts } from './buckets.ts'
+import { forBuckets, type Counts } from './buckets.ts'
 import type { Job } from './job.ts'
 import { stateLook, type StateLook } from '../../parts/state-badge/states.ts'
 
@@ -19,7 +19,7 @@ const READY = new Set(['scheduled', 'reserved', 'limited', 'limiting'])
 
 /** `jobs` are the newest attempts. */
 export function summarize(jobs: readonly Job[]): StepSummary {
-  const counts = emptyCounts()
+  const counts = forBuckets(() => 0)
   let startedMs: number | null = null
   let endMs: number | null = null
   let isOver = true

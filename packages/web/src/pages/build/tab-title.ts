@@ -1,6 +1,7 @@
 // The title and the icon of the browser's tab tell the state of the build.
 import { useEffect } from 'react'
 import type { Schemas } from '../../api/operations.ts'
+import { readToneColors } from '../../parts/state-badge/tone-colors.ts'
 import { stateLook, type Tone } from '../../parts/state-badge/states.ts'
 
 type Build = Pick<Schemas['Build'], 'state' | 'blocked' | 'number'>
@@ -35,20 +36,11 @@ export function useStateIcon(build: Build): void {
     const link = document.querySelector<HTMLLinkElement>('link[rel=icon]')
     if (link === null) return
     const before = link.href
-    const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="8" fill="${colorOf(tone)}"/><path d="${shapes[tone]}" fill="none" stroke="white" stroke-width="2" stroke-linecap="round"/></svg>`
+    const color = readToneColors(document.body)[tone]
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="8" fill="${color}"/><path d="${shapes[tone]}" fill="none" stroke="white" stroke-width="2" stroke-linecap="round"/></svg>`
     link.href = `data:image/svg+xml,${encodeURIComponent(svg)}`
     return () => {
       link.href = before
     }
   }, [tone])
-}
-
-/** An icon is no part of the page, so it cannot use the tokens by name. */
-function colorOf(tone: Tone): string {
-  const probe = document.createElement('span')
-  probe.style.color = `var(--${tone})`
-  document.body.append(probe)
-  const { color } = getComputedStyle(probe)
-  probe.remove()
-  return color
 }

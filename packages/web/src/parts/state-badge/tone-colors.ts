@@ -1,29 +1,19 @@
-// The colours of the tokens for a canvas, which cannot read custom properties.
+// The colours of the tokens for canvases and icons of tabs, which cannot read custom properties.
 import type { Tone } from './states.ts'
 
-const TONES: readonly Tone[] = ['passed', 'failed', 'running', 'warn', 'blocked', 'idle']
+type Token = Tone | 'border'
 
-type ToneColors = Record<Tone | 'border' | 'text', string>
+const TOKENS: readonly Token[] = ['passed', 'failed', 'running', 'warn', 'blocked', 'idle', 'border']
 
 /** Asks the browser for each colour as an element beside `element` would have it, in the theme of now. */
-export function readToneColors(element: HTMLElement): ToneColors {
+export function readToneColors(element: HTMLElement): Record<Token, string> {
   const probe = document.createElement('span')
   element.append(probe)
-  const read = (token: string) => {
+  const read = (token: Token) => {
     probe.style.color = `var(--${token})`
     return getComputedStyle(probe).color
   }
-  const colors: ToneColors = {
-    passed: '',
-    failed: '',
-    running: '',
-    warn: '',
-    blocked: '',
-    idle: '',
-    border: read('border'),
-    text: read('text'),
-  }
-  for (const tone of TONES) colors[tone] = read(tone)
+  const colors = Object.fromEntries(TOKENS.map((token) => [token, read(token)])) as Record<Token, string>
   probe.remove()
   return colors
 }

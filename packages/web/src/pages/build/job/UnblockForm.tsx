@@ -6,7 +6,7 @@ import type { JobTable } from '../../../graph/jobs/job-table.ts'
 import type { Job } from '../../../graph/jobs/job.ts'
 import { announceNow } from '../../../parts/announce.ts'
 import { Button } from '../../../parts/Button.tsx'
-import { useRefreshGraph, withState } from './job-actions.ts'
+import { showState, useRefreshGraph } from './job-actions.ts'
 import { findMissing, firstAnswers } from './unblock-answers.ts'
 import { UnblockField } from './UnblockField.tsx'
 import { useAction } from '../use-action.ts'
@@ -27,13 +27,7 @@ export function UnblockForm({ address, job, detail, table }: Props) {
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({})
   const refresh = useRefreshGraph(address)
   const { isBusy, start } = useAction({
-    show: () => {
-      table.change([withState(job, 'unblocked')])
-      return () => {
-        table.change([withState(job, job.state)])
-        void refresh()
-      }
-    },
+    show: () => showState(table, job, 'unblocked', refresh),
     send: async (idempotencyKey) => {
       await call(`PUT ${path}`, { params: address, body: { fields: answers }, idempotencyKey })
       announceNow(`${job.name} is unblocked.`)

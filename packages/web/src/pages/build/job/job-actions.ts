@@ -1,9 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { BuildAddress, JobAddress } from '../../../api/addresses.ts'
 import { call } from '../../../api/call.ts'
-import type { ShortJob } from '../../../api/live-changes.ts'
 import type { JobTable } from '../../../graph/jobs/job-table.ts'
-import type { Job } from '../../../graph/jobs/job.ts'
+import { withState, type Job } from '../../../graph/jobs/job.ts'
 import { announceNow } from '../../../parts/announce.ts'
 import { graphQuery } from '../queries.ts'
 import { useAction, type StartedAction } from '../use-action.ts'
@@ -20,28 +19,6 @@ export const canCancel = (job: Job): boolean => isWork(job) && cancelable.has(jo
 export const canRetry = (job: Job): boolean =>
   isWork(job) && job.retriedIn === null && retryable.has(job.state)
 export const canReprioritize = ({ kind, state }: Job): boolean => kind === 'command' && unassigned.has(state)
-
-/** The job as the event stream would tell it, in another state. */
-export function withState(job: Job, state: string): ShortJob {
-  return [
-    job.id,
-    job.stepId,
-    state,
-    job.name,
-    job.index,
-    job.attempt,
-    job.createdMs,
-    job.runnableMs,
-    job.startedMs,
-    job.finishedMs,
-    job.exitStatus,
-    job.isSoftFailed ? 1 : 0,
-    job.retriedIn,
-    job.agent,
-    job.note,
-    job.isUnblockable && state === job.state ? 1 : 0,
-  ]
-}
 
 interface Input {
   address: JobAddress
@@ -67,13 +44,7 @@ export function useJobActions({ address, job: shown, table, onRetried }: Input):
     },
   })
   const cancel = useAction({
-    show: () => {
-      table.change([withState(shown, 'canceling')])
-      return () => {
-        table.change([withState(shown, shown.state)])
-        void refresh()
-      }
-    },
+    show: () => showState(table, shown, 'canceling', refresh),
     send: async (idempotencyKey) => {
       await call(`PUT ${job}/cancel`, { params: address, idempotencyKey })
       announceNow(`${shown.name} is being canceled.`)
@@ -86,4 +57,13 @@ export function useJobActions({ address, job: shown, table, onRetried }: Input):
 export function useRefreshGraph({ org, pipeline, build }: BuildAddress): () => Promise<void> {
   const client = useQueryClient()
   return () => client.invalidateQueries({ queryKey: graphQuery({ org, pipeline, build }).queryKey })
+}
+
+/** Shows the job in another state. Returns the function that takes it back. */
+export function showState(table: JobTable, job: Job, state: string, refresh: () => Promise<void>) {
+  table.change([withState(job, state)])
+  return () => {
+    table.change([job.short])
+    void refresh()
+  }
 }
