@@ -32,6 +32,32 @@ function useLater(afterMs: number): boolean {
   return isDue
 }
 
+interface Query {
+  error: Error | null
+  refetch: () => unknown
+}
+
+/** Instead of what a query has not brought. */
+export const NotLoaded = ({ query, rows }: { query: Query; rows?: number }) =>
+  query.error === null ? (
+    <Loading {...(rows === undefined ? {} : { rows })} />
+  ) : (
+    <Problem error={query.error} onRetry={() => void query.refetch()} />
+  )
+
+interface List {
+  hasNextPage: boolean
+  isFetchingNextPage: boolean
+  fetchNextPage: () => unknown
+}
+
+export const ShowMore = ({ list }: { list: List }) =>
+  list.hasNextPage && (
+    <Button isBusy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+      Show more
+    </Button>
+  )
+
 /** The rest of the page stays. */
 export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const failure = error instanceof ApiFailure ? error : null

@@ -67,15 +67,13 @@ export function BuildActions({ address, build, table, mayBuild, allowsRebuilds }
       <Menu label="More about this build" entries={entries}>
         <Icon name="ellipsis" />
       </Menu>
-      <CancelBuild
-        isOpen={isAsking}
-        counts={table.groups().counts}
-        onClose={() => setAsking(false)}
-        onCancel={() => {
-          setAsking(false)
-          cancel.start()
-        }}
-      />
+      {isAsking && (
+        <CancelBuild
+          counts={table.groups().counts}
+          onClose={() => setAsking(false)}
+          onCancel={cancel.start}
+        />
+      )}
     </>
   )
 }

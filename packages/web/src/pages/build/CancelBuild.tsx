@@ -1,30 +1,22 @@
 import type { Counts } from '../../graph/jobs/buckets.ts'
-import { Button } from '../../parts/Button.tsx'
-import { Dialog } from '../../parts/dialogs/Dialog.tsx'
+import { ConfirmDialog } from '../../parts/dialogs/ConfirmDialog.tsx'
 
 interface Props {
-  isOpen: boolean
   counts: Counts
   onClose: () => void
   onCancel: () => void
 }
 
-export const CancelBuild = ({ isOpen, counts, onClose, onCancel }: Props) => (
-  <Dialog
+export const CancelBuild = ({ counts, onClose, onCancel }: Props) => (
+  <ConfirmDialog
     title="Cancel this build?"
-    isOpen={isOpen}
+    action="Cancel the build"
+    keep="Keep it running"
+    onConfirm={onCancel}
     onClose={onClose}
-    actions={
-      <>
-        <Button onClick={onClose}>Keep it running</Button>
-        <Button kind="danger" onClick={onCancel}>
-          Cancel the build
-        </Button>
-      </>
-    }
   >
     <p>{consequencesOf(counts)}</p>
-  </Dialog>
+  </ConfirmDialog>
 )
 
 /** "4 running jobs will stop, and 12 waiting jobs will not run." */

@@ -9,7 +9,7 @@ interface Props {
   /** The verb: "Stop this agent". */
   action: string
   keep?: string
-  onConfirm: () => Promise<unknown>
+  onConfirm: () => Promise<unknown> | void
   onClose: () => void
 }
 

@@ -4,10 +4,10 @@ import type { JobAddress } from '../../../api/addresses.ts'
 import type { Schemas } from '../../../api/operations.ts'
 import type { Job } from '../../../graph/jobs/job.ts'
 import { Button, IconButton } from '../../../parts/Button.tsx'
+import { ConfirmDialog } from '../../../parts/dialogs/ConfirmDialog.tsx'
 import { StateBadge } from '../../../parts/state-badge/StateBadge.tsx'
 import { Duration } from '../../../parts/time/Time.tsx'
 import { AttemptMenu } from './AttemptMenu.tsx'
-import { CancelJob } from './CancelJob.tsx'
 import type { JobActions } from './job-actions.ts'
 import { JobMenu } from './JobMenu.tsx'
 import type { Dock } from '../panel-layout.ts'
@@ -72,15 +72,19 @@ export function JobHeader(props: Props) {
         <JobMenu address={address} job={job} detail={detail} mayBuild={mayBuild} />
         <PanelButtons {...props} />
       </span>
-      <CancelJob
-        job={job}
-        isOpen={isAsking}
-        onClose={() => setAsking(false)}
-        onCancel={() => {
-          setAsking(false)
-          cancel.start()
-        }}
-      />
+      {isAsking && (
+        <ConfirmDialog
+          title="Cancel this job?"
+          action="Cancel the job"
+          onConfirm={cancel.start}
+          onClose={() => setAsking(false)}
+        >
+          <p>
+            {job.startedMs === null ? `${job.name} will not run.` : `${job.name} will stop.`} Steps that need
+            it will not run, unless they allow its failure.
+          </p>
+        </ConfirmDialog>
+      )}
     </header>
   )
 }

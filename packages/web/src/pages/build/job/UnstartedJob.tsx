@@ -6,7 +6,7 @@ import type { Job } from '../../../graph/jobs/job.ts'
 import { titleOf } from '../../../parts/state-badge/states.ts'
 import { Icon } from '../../../parts/Icon.tsx'
 import { StateBadge } from '../../../parts/state-badge/StateBadge.tsx'
-import { Loading, Problem } from '../../../parts/States.tsx'
+import { NotLoaded } from '../../../parts/States.tsx'
 import { Duration } from '../../../parts/time/Time.tsx'
 import { Facts } from '../../../parts/Facts.tsx'
 import { waitingQuery } from '../queries.ts'
@@ -27,16 +27,15 @@ export function UnstartedJob({ address, job }: { address: JobAddress; job: Job }
 }
 
 function WaitingJob({ address, job }: { address: JobAddress; job: Job }) {
-  const { data, error, refetch } = useQuery(waitingQuery(address, job.state))
-  if (data === undefined) {
-    return error === null ? <Loading rows={3} /> : <Problem error={error} onRetry={() => void refetch()} />
-  }
+  const query = useQuery(waitingQuery(address, job.state))
+  if (query.data === undefined) return <NotLoaded query={query} rows={3} />
+  const waiting = query.data
   return (
     <div className={styles.scroll} role="status">
       <div className={styles.stack}>
-        <p className={styles.lead}>{data.reason}</p>
-        <Facts facts={factsOf(data, job, address.org)} />
-        <AwaitedList awaited={data.waiting_on} />
+        <p className={styles.lead}>{waiting.reason}</p>
+        <Facts facts={factsOf(waiting, job, address.org)} />
+        <AwaitedList awaited={waiting.waiting_on} />
       </div>
     </div>
   )

@@ -5,7 +5,7 @@ import type { Schemas } from '../../../api/operations.ts'
 import { Button } from '../../../parts/Button.tsx'
 import { Icon } from '../../../parts/Icon.tsx'
 import type { IconName } from '../../../parts/icon-names.ts'
-import { Empty, Loading, Problem } from '../../../parts/States.tsx'
+import { Empty, NotLoaded, ShowMore } from '../../../parts/States.tsx'
 import { Time } from '../../../parts/time/Time.tsx'
 import { renderAnnotation } from './annotation-nodes.ts'
 import { artifactLinksQuery, namesArtifacts, noLinks, type ArtifactLinks } from './artifact-links.ts'
@@ -27,16 +27,13 @@ export function Annotations({ address, isRunning }: { address: BuildAddress; isR
     ...annotationsQuery(address),
     refetchInterval: isRunning ? 10_000 : false,
   })
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = list
-  const annotations = data?.pages.flatMap(({ rows }) => rows) ?? []
+  const annotations = list.data?.pages.flatMap(({ rows }) => rows) ?? []
   const { data: links = noLinks } = useQuery({
     ...artifactLinksQuery(address),
     refetchInterval: isRunning ? 10_000 : false,
     enabled: annotations.some(({ body_html: html = '' }) => namesArtifacts(html)),
   })
-  if (data === undefined) {
-    return error === null ? <Loading /> : <Problem error={error} onRetry={() => void refetch()} />
-  }
+  if (list.data === undefined) return <NotLoaded query={list} />
   if (annotations.length === 0) {
     return (
       <Empty title="No annotations">
@@ -53,11 +50,7 @@ export function Annotations({ address, isRunning }: { address: BuildAddress; isR
           links={links}
         />
       ))}
-      {hasNextPage && (
-        <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Show more
-        </Button>
-      )}
+      <ShowMore list={list} />
     </div>
   )
 }

@@ -2,10 +2,9 @@ import type { UseInfiniteQueryResult, InfiniteData } from '@tanstack/react-query
 import type { ReactNode } from 'react'
 import type { Page } from '../../../api/call.ts'
 import type { Schemas } from '../../../api/operations.ts'
-import { Button } from '../../../parts/Button.tsx'
 import { Icon } from '../../../parts/Icon.tsx'
 import { StateBadge } from '../../../parts/state-badge/StateBadge.tsx'
-import { Empty, Loading, Problem } from '../../../parts/States.tsx'
+import { Empty, NotLoaded, ShowMore } from '../../../parts/States.tsx'
 import { formatSize } from './sizes.ts'
 import styles from './ArtifactList.module.css'
 
@@ -19,11 +18,8 @@ interface Props {
 }
 
 export function ArtifactList({ list, empty, jobOf }: Props) {
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = list
-  if (data === undefined) {
-    return error === null ? <Loading /> : <Problem error={error} onRetry={() => void refetch()} />
-  }
-  const artifacts = data.pages.flatMap(({ rows }) => rows)
+  if (list.data === undefined) return <NotLoaded query={list} />
+  const artifacts = list.data.pages.flatMap(({ rows }) => rows)
   if (artifacts.length === 0) {
     return (
       <Empty title={empty.title} action={empty.action}>
@@ -43,11 +39,7 @@ export function ArtifactList({ list, empty, jobOf }: Props) {
           </li>
         ))}
       </ul>
-      {hasNextPage && (
-        <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Show more
-        </Button>
-      )}
+      <ShowMore list={list} />
     </>
   )
 }

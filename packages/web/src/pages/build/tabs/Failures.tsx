@@ -7,7 +7,7 @@ import { selectOnClick } from '../../../graph/view.ts'
 import { Icon } from '../../../parts/Icon.tsx'
 import { Label } from '../../../parts/Label.tsx'
 import { StateIcon } from '../../../parts/state-badge/StateBadge.tsx'
-import { Empty, Loading, Problem } from '../../../parts/States.tsx'
+import { Empty, NotLoaded } from '../../../parts/States.tsx'
 import { failureSummaryQuery } from '../queries.ts'
 import type { Selection } from '../selection.ts'
 import content from '../Content.module.css'
@@ -23,14 +23,9 @@ interface Props {
 }
 
 export function Failures({ address, isRunning, selection }: Props) {
-  const { data, error, refetch } = useQuery({
-    ...failureSummaryQuery(address),
-    refetchInterval: isRunning ? 10_000 : false,
-  })
-  if (data === undefined) {
-    return error === null ? <Loading /> : <Problem error={error} onRetry={() => void refetch()} />
-  }
-  const { jobs, tests, counts, first_bad: range, truncated } = data
+  const query = useQuery({ ...failureSummaryQuery(address), refetchInterval: isRunning ? 10_000 : false })
+  if (query.data === undefined) return <NotLoaded query={query} />
+  const { jobs, tests, counts, first_bad: range, truncated } = query.data
   if (jobs.length + tests.length + counts.error_annotations === 0) {
     return <Empty title="Nothing has failed">Failed jobs and tests are listed here with their reasons.</Empty>
   }

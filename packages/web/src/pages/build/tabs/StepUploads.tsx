@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { BuildAddress } from '../../../api/addresses.ts'
 import type { JobTable } from '../../../graph/jobs/job-table.ts'
 import { StateBadge } from '../../../parts/state-badge/StateBadge.tsx'
-import { Empty, Loading, Problem } from '../../../parts/States.tsx'
+import { Empty, NotLoaded } from '../../../parts/States.tsx'
 import { Time } from '../../../parts/time/Time.tsx'
 import { stepUploadsQuery } from '../queries.ts'
 import content from '../Content.module.css'
@@ -15,14 +15,10 @@ interface Props {
 }
 
 export function StepUploads({ address, table, isRunning }: Props) {
-  const { data, error, refetch } = useQuery({
-    ...stepUploadsQuery(address),
-    refetchInterval: isRunning ? 10_000 : false,
-  })
-  if (data === undefined) {
-    return error === null ? <Loading /> : <Problem error={error} onRetry={() => void refetch()} />
-  }
-  if (data.items.length === 0) {
+  const query = useQuery({ ...stepUploadsQuery(address), refetchInterval: isRunning ? 10_000 : false })
+  if (query.data === undefined) return <NotLoaded query={query} />
+  const uploads = query.data.items
+  if (uploads.length === 0) {
     return (
       <Empty title="No steps were uploaded">
         Jobs add steps to their build with <code>buildkite-agent pipeline upload</code>.
@@ -32,7 +28,7 @@ export function StepUploads({ address, table, isRunning }: Props) {
   return (
     <div className={content.stack}>
       <ul className={styles.list}>
-        {data.items.map((upload) => (
+        {uploads.map((upload) => (
           <li key={upload.uuid} className={styles.row}>
             <StateBadge kind="upload" state={upload.state} />
             <span className={styles.name}>

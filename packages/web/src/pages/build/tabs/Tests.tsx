@@ -1,21 +1,18 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { BuildAddress } from '../../../api/addresses.ts'
 import type { Schemas } from '../../../api/operations.ts'
-import { Button } from '../../../parts/Button.tsx'
 import { formatDuration } from '../../../parts/time/durations.ts'
 import { StateBadge } from '../../../parts/state-badge/StateBadge.tsx'
-import { Empty, Loading, Problem } from '../../../parts/States.tsx'
+import { Empty, NotLoaded, ShowMore } from '../../../parts/States.tsx'
 import { FailedTest } from './FailedTest.tsx'
 import { failedTestsQuery, testRunsQuery } from '../queries.ts'
 import content from '../Content.module.css'
 import styles from './RowList.module.css'
 
 export function Tests({ address, build }: { address: BuildAddress; build: Schemas['Build'] }) {
-  const { data, error, refetch } = useInfiniteQuery(testRunsQuery(address))
-  if (data === undefined) {
-    return error === null ? <Loading /> : <Problem error={error} onRetry={() => void refetch()} />
-  }
-  const runs = data.pages.flatMap(({ rows }) => rows)
+  const list = useInfiniteQuery(testRunsQuery(address))
+  if (list.data === undefined) return <NotLoaded query={list} />
+  const runs = list.data.pages.flatMap(({ rows }) => rows)
   if (runs.length === 0) {
     return (
       <Empty title="No test results">
@@ -58,11 +55,8 @@ const Run = ({ run }: { run: Schemas['TestRun'] }) => (
 
 function Failures({ org, build }: { org: string; build: Schemas['Build'] }) {
   const list = useInfiniteQuery(failedTestsQuery(org, build.id))
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = list
-  if (data === undefined) {
-    return error === null ? <Loading rows={3} /> : <Problem error={error} onRetry={() => void refetch()} />
-  }
-  const tests = data.pages.flatMap(({ rows }) => rows)
+  if (list.data === undefined) return <NotLoaded query={list} rows={3} />
+  const tests = list.data.pages.flatMap(({ rows }) => rows)
   if (tests.length === 0) return <p className={content.lead}>No test has failed.</p>
   return (
     <section>
@@ -72,11 +66,7 @@ function Failures({ org, build }: { org: string; build: Schemas['Build'] }) {
           <FailedTest key={test.id} test={test} />
         ))}
       </ul>
-      {hasNextPage && (
-        <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Show more
-        </Button>
-      )}
+      <ShowMore list={list} />
     </section>
   )
 }
