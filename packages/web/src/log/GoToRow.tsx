@@ -26,7 +26,7 @@ export function GoToRow({ isOpen, total, onClose, onRow }: Props) {
           label={`Row, 1 to ${total.toLocaleString()}`}
           inputMode="numeric"
           value={text}
-          onChange={({ target }) => setText(target.value)}
+          onValue={setText}
         />
         <Button type="submit" kind="primary">
           Go

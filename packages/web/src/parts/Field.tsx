@@ -12,15 +12,16 @@ interface ControlProps {
   id: string
   'aria-describedby': string | undefined
   'aria-invalid': boolean | undefined
+  onChange: (event: { target: { value: string } }) => void
+}
+
+interface FieldProps extends Common {
+  onValue: ((value: string) => void) | undefined
+  children: (props: ControlProps) => ReactNode
 }
 
 /** A label, a control, and what is to be known about it. */
-function Field({
-  label,
-  hint,
-  problem,
-  children,
-}: Common & { children: (props: ControlProps) => ReactNode }) {
+function Field({ label, hint, problem, onValue, children }: FieldProps) {
   const id = useId()
   const isDescribed = hint !== undefined || problem !== undefined
   return (
@@ -32,6 +33,7 @@ function Field({
         id,
         'aria-describedby': isDescribed ? `${id}-more` : undefined,
         'aria-invalid': problem === undefined ? undefined : true,
+        onChange: ({ target }) => onValue?.(target.value),
       })}
       {isDescribed && (
         <p id={`${id}-more`} className={problem === undefined ? styles.hint : styles.problem}>
@@ -42,44 +44,59 @@ function Field({
   )
 }
 
-export const TextField = ({ label, hint, problem, ...rest }: Common & ComponentProps<'input'>) => (
-  <Field label={label} hint={hint} problem={problem}>
+type Control<Tag extends 'input' | 'textarea' | 'select'> = Common &
+  Omit<ComponentProps<Tag>, 'onChange'> & { value: string; onValue?: (value: string) => void }
+
+export const TextField = ({ label, hint, problem, onValue, ...rest }: Control<'input'>) => (
+  <Field label={label} hint={hint} problem={problem} onValue={onValue}>
     {(props) => <input {...rest} {...props} className={styles.input} />}
   </Field>
 )
 
-export const TextArea = ({ label, hint, problem, ...rest }: Common & ComponentProps<'textarea'>) => (
-  <Field label={label} hint={hint} problem={problem}>
+export const TextArea = ({ label, hint, problem, onValue, ...rest }: Control<'textarea'>) => (
+  <Field label={label} hint={hint} problem={problem} onValue={onValue}>
     {(props) => <textarea rows={3} {...rest} {...props} className={`${styles.input} ${styles.area}`} />}
   </Field>
 )
 
-export const SelectField = ({
-  label,
-  hint,
-  problem,
-  children,
-  ...rest
-}: Common & ComponentProps<'select'>) => (
-  <Field label={label} hint={hint} problem={problem}>
-    {(props) => (
-      <select {...rest} {...props} className={styles.input}>
-        {children}
-      </select>
-    )}
+export const SelectField = ({ label, hint, problem, onValue, ...rest }: Control<'select'>) => (
+  <Field label={label} hint={hint} problem={problem} onValue={onValue}>
+    {(props) => <select {...rest} {...props} className={styles.input} />}
   </Field>
 )
 
-export const Checkbox = ({
-  label,
-  ...rest
-}: { label: ReactNode } & Omit<ComponentProps<'input'>, 'type'>) => (
+interface CheckboxProps extends Omit<ComponentProps<'input'>, 'type' | 'onChange'> {
+  label: ReactNode
+  checked: boolean
+  onCheck: (isChecked: boolean) => void
+}
+
+export const Checkbox = ({ label, onCheck, ...rest }: CheckboxProps) => (
   <label className={styles.checkbox}>
-    <input {...rest} type="checkbox" />
+    <input {...rest} type="checkbox" onChange={({ target }) => onCheck(target.checked)} />
     <span>{label}</span>
   </label>
 )
 
 export const FieldStack = ({ children }: { children: ReactNode }) => (
   <div className={styles.stack}>{children}</div>
+)
+
+interface FormProps {
+  id?: string
+  onSubmit: () => void
+  children: ReactNode
+}
+
+/** Fields one below the other. */
+export const Form = ({ onSubmit, children, ...rest }: FormProps) => (
+  <form
+    {...rest}
+    onSubmit={(event) => {
+      event.preventDefault()
+      onSubmit()
+    }}
+  >
+    <FieldStack>{children}</FieldStack>
+  </form>
 )

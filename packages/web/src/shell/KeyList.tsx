@@ -21,9 +21,9 @@ export function KeyList({ onClose }: { onClose: () => void }) {
       <Checkbox
         label="Single letters do something"
         checked={letters}
-        onChange={({ target }) => {
-          setLetters(target.checked)
-          remember(target.checked)
+        onCheck={(areOn) => {
+          setLetters(areOn)
+          remember(areOn)
         }}
       />
     </Dialog>

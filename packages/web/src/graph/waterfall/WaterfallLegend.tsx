@@ -17,10 +17,6 @@ export const WaterfallLegend = ({ isFailedFirst, onFailedFirst }: Props) => (
     <span className={styles.key} data-span="running">
       running
     </span>
-    <Checkbox
-      label="Failed first"
-      checked={isFailedFirst}
-      onChange={(event) => onFailedFirst(event.target.checked)}
-    />
+    <Checkbox label="Failed first" checked={isFailedFirst} onCheck={onFailedFirst} />
   </span>
 )

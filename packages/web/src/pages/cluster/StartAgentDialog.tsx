@@ -54,7 +54,7 @@ export function StartAgentDialog({ org, clusters, queueKey = '', onClose }: Prop
       {token === undefined ? (
         <>
           {clusters.length > 1 && (
-            <SelectField label="Cluster" value={cluster} onChange={({ target }) => setCluster(target.value)}>
+            <SelectField label="Cluster" value={cluster} onValue={setCluster}>
               {clusters.map(({ id, name }) => (
                 <option key={id} value={id}>
                   {name}
@@ -62,7 +62,7 @@ export function StartAgentDialog({ org, clusters, queueKey = '', onClose }: Prop
               ))}
             </SelectField>
           )}
-          <SelectField label="Queue" value={queue} onChange={({ target }) => setQueue(target.value)}>
+          <SelectField label="Queue" value={queue} onValue={setQueue}>
             <option value="">The cluster’s default</option>
             {queues.map((each) => (
               <option key={each.id} value={each.key}>

@@ -1,10 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useId, useState } from 'react'
+import { useState } from 'react'
 import { newKey } from '../../api/call.ts'
 import { Button } from '../../parts/Button.tsx'
 import { CopyBlock } from '../../parts/Copy.tsx'
 import { Dialog } from '../../parts/dialogs/Dialog.tsx'
-import { FieldStack, SelectField, TextField } from '../../parts/Field.tsx'
+import { FormDialog } from '../../parts/dialogs/FormDialog.tsx'
+import { SelectField, TextField } from '../../parts/Field.tsx'
 import { createToken, tokensQuery } from './queries.ts'
 import { ScopeChoice } from './ScopeChoice.tsx'
 import { commandScopes, type Scope } from './scopes.ts'
@@ -19,7 +20,6 @@ interface Props {
 
 export function NewTokenDialog({ proposed, onClose }: Props) {
   const queryClient = useQueryClient()
-  const formId = useId()
   const [key] = useState(newKey)
   const [description, setDescription] = useState(proposed ?? '')
   const [days, setDays] = useState('90')
@@ -50,54 +50,32 @@ export function NewTokenDialog({ proposed, onClose }: Props) {
     )
   }
   return (
-    <Dialog
+    <FormDialog
       title="New access token"
-      isOpen
       size="wide"
+      action="Create token"
+      isBusy={create.isPending}
+      disabledReason={scopes.length === 0 ? 'Choose what it may do' : undefined}
+      onSubmit={() => create.mutate()}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            kind="primary"
-            type="submit"
-            form={formId}
-            isBusy={create.isPending}
-            disabled={create.isPending || scopes.length === 0}
-            title={scopes.length === 0 ? 'Choose what it may do' : undefined}
-          >
-            Create token
-          </Button>
-        </>
-      }
     >
-      <form
-        id={formId}
-        onSubmit={(event) => {
-          event.preventDefault()
-          create.mutate()
-        }}
-      >
-        <FieldStack>
-          <TextField
-            label="Description"
-            value={description}
-            required
-            placeholder="What uses it"
-            onChange={({ target }) => setDescription(target.value)}
-          />
-          <SelectField label="Expires" value={days} onChange={({ target }) => setDays(target.value)}>
-            {lifetimes.map((each) => (
-              <option key={each} value={each}>
-                After {each} days
-              </option>
-            ))}
-            <option value="">Never</option>
-          </SelectField>
-          <ScopeChoice chosen={scopes} onChange={setScopes} />
-          {create.error !== null && <p role="alert">{create.error.message}</p>}
-        </FieldStack>
-      </form>
-    </Dialog>
+      <TextField
+        label="Description"
+        value={description}
+        required
+        placeholder="What uses it"
+        onValue={setDescription}
+      />
+      <SelectField label="Expires" value={days} onValue={setDays}>
+        {lifetimes.map((each) => (
+          <option key={each} value={each}>
+            After {each} days
+          </option>
+        ))}
+        <option value="">Never</option>
+      </SelectField>
+      <ScopeChoice chosen={scopes} onChange={setScopes} />
+      {create.error !== null && <p role="alert">{create.error.message}</p>}
+    </FormDialog>
   )
 }

@@ -27,8 +27,8 @@ export const ScopeChoice = ({ chosen, onChange }: Props) => (
                 label={verb}
                 aria-label={`${noun}: ${verb}`}
                 checked={chosen.includes(scope)}
-                onChange={({ target }) =>
-                  onChange(target.checked ? [...chosen, scope] : chosen.filter((each) => each !== scope))
+                onCheck={(isChecked) =>
+                  onChange(isChecked ? [...chosen, scope] : chosen.filter((each) => each !== scope))
                 }
               />
             ))}

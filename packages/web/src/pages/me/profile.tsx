@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import { Button } from '../../parts/Button.tsx'
-import { FieldStack, TextField } from '../../parts/Field.tsx'
+import { Form, TextField } from '../../parts/Field.tsx'
 import { Loading, Problem } from '../../parts/States.tsx'
 import { showToast } from '../../parts/toasts/toasts.ts'
 import { userQuery } from '../../shell/queries.ts'
@@ -34,26 +34,13 @@ function NameForm({ name: before, email }: { name: string; email: string }) {
     },
   })
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        save.mutate()
-      }}
-    >
-      <FieldStack>
-        <TextField
-          label="Name"
-          value={name}
-          required
-          problem={save.error?.message}
-          onChange={({ target }) => setName(target.value)}
-        />
-        <TextField label="Email" value={email} readOnly hint="An operator can change it." />
-        <Button type="submit" disabled={name === before || save.isPending} isBusy={save.isPending}>
-          Save
-        </Button>
-      </FieldStack>
-    </form>
+    <Form onSubmit={() => save.mutate()}>
+      <TextField label="Name" value={name} required problem={save.error?.message} onValue={setName} />
+      <TextField label="Email" value={email} readOnly hint="An operator can change it." />
+      <Button type="submit" disabled={name === before || save.isPending} isBusy={save.isPending}>
+        Save
+      </Button>
+    </Form>
   )
 }
 
@@ -73,35 +60,28 @@ function PasswordForm() {
     },
   })
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        change.mutate()
-      }}
-    >
-      <FieldStack>
-        <h2>Password</h2>
-        <TextField
-          label="Current password"
-          type="password"
-          autoComplete="current-password"
-          value={current}
-          hint="Leave it empty if you have none yet."
-          onChange={({ target }) => setCurrent(target.value)}
-        />
-        <TextField
-          label="New password"
-          type="password"
-          autoComplete="new-password"
-          required
-          value={next}
-          problem={change.error?.message}
-          onChange={({ target }) => setNext(target.value)}
-        />
-        <Button type="submit" disabled={change.isPending} isBusy={change.isPending}>
-          Change the password
-        </Button>
-      </FieldStack>
-    </form>
+    <Form onSubmit={() => change.mutate()}>
+      <h2>Password</h2>
+      <TextField
+        label="Current password"
+        type="password"
+        autoComplete="current-password"
+        value={current}
+        hint="Leave it empty if you have none yet."
+        onValue={setCurrent}
+      />
+      <TextField
+        label="New password"
+        type="password"
+        autoComplete="new-password"
+        required
+        value={next}
+        problem={change.error?.message}
+        onValue={setNext}
+      />
+      <Button type="submit" disabled={change.isPending} isBusy={change.isPending}>
+        Change the password
+      </Button>
+    </Form>
   )
 }

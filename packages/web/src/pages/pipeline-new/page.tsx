@@ -72,13 +72,7 @@ export function NewPipelinePage() {
     <Page title="New pipeline" subtitle="Where the code is, and the steps that build it.">
       <form className={styles.form} onSubmit={(event) => submit(event, true)}>
         <FieldStack>
-          <TextField
-            label="Name"
-            value={name}
-            required
-            problem={problemOf('name')}
-            onChange={({ target }) => setName(target.value)}
-          />
+          <TextField label="Name" value={name} required problem={problemOf('name')} onValue={setName} />
           <TextField
             label="Repository"
             value={repository}
@@ -86,19 +80,14 @@ export function NewPipelinePage() {
             placeholder="git@example.com:team/project.git"
             hint="An address that git can clone, as the agents reach it."
             problem={problemOf('repository')}
-            onChange={({ target }) => setRepository(target.value)}
+            onValue={setRepository}
           />
-          <TextField
-            label="Default branch"
-            value={branch}
-            required
-            onChange={({ target }) => setBranch(target.value)}
-          />
+          <TextField label="Default branch" value={branch} required onValue={setBranch} />
           <SelectField
             label="Cluster"
             value={clusterId}
             hint="Whose agents run the jobs."
-            onChange={({ target }) => setClusterId(target.value)}
+            onValue={setClusterId}
           >
             <option value="">The organization’s default</option>
             {clusters.map((cluster) => (

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { Checkbox, FieldStack, TextArea, TextField } from '../../parts/Field.tsx'
+import { Checkbox, Form, TextArea, TextField } from '../../parts/Field.tsx'
 import { SaveBar } from './SaveBar.tsx'
 import { useUpdatePipeline, type Pipeline } from './update.ts'
 
@@ -18,52 +18,42 @@ export function BuildsForm({ org, pipeline }: { org: string; pipeline: Pipeline 
   const update = useUpdatePipeline(org, pipeline)
   const set = (change: Partial<typeof fields>) => setFields({ ...fields, ...change })
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        update.mutate({ ...fields, branch_configuration: fields.branch_configuration || null })
-      }}
+    <Form
+      onSubmit={() => update.mutate({ ...fields, branch_configuration: fields.branch_configuration || null })}
     >
-      <FieldStack>
-        <TextField
-          label="Name"
-          value={fields.name}
-          required
-          onChange={({ target }) => set({ name: target.value })}
-        />
-        <TextArea
-          label="Description"
-          value={fields.description}
-          onChange={({ target }) => set({ description: target.value })}
-        />
-        <TextField
-          label="Branches"
-          value={fields.branch_configuration}
-          placeholder="main release/* !gh-pages"
-          hint="Patterns of the branches that are built. Empty: all."
-          onChange={({ target }) => set({ branch_configuration: target.value })}
-        />
-        <Checkbox
-          label="Skip builds that wait, when a newer one of the same branch is there"
-          checked={fields.skip_queued_branch_builds}
-          onChange={({ target }) => set({ skip_queued_branch_builds: target.checked })}
-        />
-        <Checkbox
-          label="Cancel running builds, when a newer one of the same branch is there"
-          checked={fields.cancel_running_branch_builds}
-          onChange={({ target }) => set({ cancel_running_branch_builds: target.checked })}
-        />
-        <Checkbox
-          label="Builds may be rebuilt"
-          checked={fields.allow_rebuilds}
-          onChange={({ target }) => set({ allow_rebuilds: target.checked })}
-        />
-        <SaveBar
-          isChanged={JSON.stringify(fields) !== JSON.stringify(before)}
-          isSaving={update.isPending}
-          error={update.error}
-        />
-      </FieldStack>
-    </form>
+      <TextField label="Name" value={fields.name} required onValue={(value) => set({ name: value })} />
+      <TextArea
+        label="Description"
+        value={fields.description}
+        onValue={(value) => set({ description: value })}
+      />
+      <TextField
+        label="Branches"
+        value={fields.branch_configuration}
+        placeholder="main release/* !gh-pages"
+        hint="Patterns of the branches that are built. Empty: all."
+        onValue={(value) => set({ branch_configuration: value })}
+      />
+      <Checkbox
+        label="Skip builds that wait, when a newer one of the same branch is there"
+        checked={fields.skip_queued_branch_builds}
+        onCheck={(isChecked) => set({ skip_queued_branch_builds: isChecked })}
+      />
+      <Checkbox
+        label="Cancel running builds, when a newer one of the same branch is there"
+        checked={fields.cancel_running_branch_builds}
+        onCheck={(isChecked) => set({ cancel_running_branch_builds: isChecked })}
+      />
+      <Checkbox
+        label="Builds may be rebuilt"
+        checked={fields.allow_rebuilds}
+        onCheck={(isChecked) => set({ allow_rebuilds: isChecked })}
+      />
+      <SaveBar
+        isChanged={JSON.stringify(fields) !== JSON.stringify(before)}
+        isSaving={update.isPending}
+        error={update.error}
+      />
+    </Form>
   )
 }

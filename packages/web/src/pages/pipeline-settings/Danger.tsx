@@ -91,7 +91,7 @@ function DeleteDialog({ org, pipeline, onClose }: { org: string; pipeline: Pipel
         value={typed}
         autoComplete="off"
         problem={remove.error?.message}
-        onChange={({ target }) => setTyped(target.value)}
+        onValue={setTyped}
       />
     </Dialog>
   )

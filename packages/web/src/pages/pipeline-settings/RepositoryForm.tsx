@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { Copy } from '../../parts/Copy.tsx'
-import { FieldStack, TextField } from '../../parts/Field.tsx'
+import { Form, TextField } from '../../parts/Field.tsx'
 import { SaveBar } from './SaveBar.tsx'
 import { useUpdatePipeline, type Pipeline } from './update.ts'
 import styles from './page.module.css'
@@ -11,38 +11,26 @@ export function RepositoryForm({ org, pipeline }: { org: string; pipeline: Pipel
   const update = useUpdatePipeline(org, pipeline)
   const { webhook_url: webhookUrl } = pipeline.provider
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        update.mutate({ repository, default_branch: branch })
-      }}
-    >
-      <FieldStack>
-        <TextField
-          label="Repository"
-          value={repository}
-          required
-          hint="An address that git can clone, as the agents reach it."
-          onChange={({ target }) => setRepository(target.value)}
-        />
-        <TextField
-          label="Default branch"
-          value={branch}
-          required
-          onChange={({ target }) => setBranch(target.value)}
-        />
-        {webhookUrl !== '' && (
-          <p className={styles.note}>
-            Webhook of the repository’s host: <code>{webhookUrl}</code>{' '}
-            <Copy text={webhookUrl} label="address of the webhook" />
-          </p>
-        )}
-        <SaveBar
-          isChanged={repository !== pipeline.repository || branch !== pipeline.default_branch}
-          isSaving={update.isPending}
-          error={update.error}
-        />
-      </FieldStack>
-    </form>
+    <Form onSubmit={() => update.mutate({ repository, default_branch: branch })}>
+      <TextField
+        label="Repository"
+        value={repository}
+        required
+        hint="An address that git can clone, as the agents reach it."
+        onValue={setRepository}
+      />
+      <TextField label="Default branch" value={branch} required onValue={setBranch} />
+      {webhookUrl !== '' && (
+        <p className={styles.note}>
+          Webhook of the repository’s host: <code>{webhookUrl}</code>{' '}
+          <Copy text={webhookUrl} label="address of the webhook" />
+        </p>
+      )}
+      <SaveBar
+        isChanged={repository !== pipeline.repository || branch !== pipeline.default_branch}
+        isSaving={update.isPending}
+        error={update.error}
+      />
+    </Form>
   )
 }

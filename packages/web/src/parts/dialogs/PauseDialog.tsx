@@ -1,7 +1,6 @@
-import { useId, useState } from 'react'
-import { Button } from '../Button.tsx'
-import { Dialog } from './Dialog.tsx'
+import { useState } from 'react'
 import { TextField } from '../Field.tsx'
+import { FormDialog } from './FormDialog.tsx'
 
 interface Props {
   title: string
@@ -11,40 +10,22 @@ interface Props {
   onClose: () => void
 }
 
-export function PauseDialog({ title, effect, onPause, onClose }: Props) {
-  const formId = useId()
+export function PauseDialog({ effect, onPause, ...rest }: Props) {
   const [note, setNote] = useState('')
+  const pause = () => {
+    onPause(note)
+    rest.onClose()
+  }
   return (
-    <Dialog
-      title={title}
-      isOpen
-      onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" form={formId} icon="pause">
-            Pause
-          </Button>
-        </>
-      }
-    >
+    <FormDialog {...rest} action="Pause" icon="pause" onSubmit={pause}>
       <p>{effect}</p>
-      <form
-        id={formId}
-        onSubmit={(event) => {
-          event.preventDefault()
-          onPause(note)
-          onClose()
-        }}
-      >
-        <TextField
-          label="Note"
-          value={note}
-          placeholder="Why, and until when"
-          hint="Others see it here."
-          onChange={({ target }) => setNote(target.value)}
-        />
-      </form>
-    </Dialog>
+      <TextField
+        label="Note"
+        value={note}
+        placeholder="Why, and until when"
+        hint="Others see it here."
+        onValue={setNote}
+      />
+    </FormDialog>
   )
 }

@@ -47,7 +47,7 @@ export function Reprioritize({ address, priority, onClose }: Props) {
         value={text}
         hint="Agents take jobs with a higher number first."
         problem={isNumber ? undefined : 'A whole number is needed.'}
-        onChange={({ target }) => setText(target.value)}
+        onValue={setText}
       />
     </Dialog>
   )

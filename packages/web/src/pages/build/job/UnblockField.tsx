@@ -13,18 +13,11 @@ export function UnblockField({ field, answer, problem, onAnswer }: Props) {
   const label = field.required ? field.label : `${field.label} (optional)`
   const common = { label, problem, ...(field.hint === null ? {} : { hint: field.hint }) }
   if (field.kind === 'text') {
-    return (
-      <TextField
-        {...common}
-        value={String(answer)}
-        required={field.required}
-        onChange={({ target }) => onAnswer(target.value)}
-      />
-    )
+    return <TextField {...common} value={String(answer)} required={field.required} onValue={onAnswer} />
   }
   if (!field.multiple) {
     return (
-      <SelectField {...common} value={String(answer)} onChange={({ target }) => onAnswer(target.value)}>
+      <SelectField {...common} value={String(answer)} onValue={onAnswer}>
         <option value="">Choose…</option>
         {field.options.map(({ label, value }) => (
           <option key={value} value={value}>
@@ -56,7 +49,7 @@ function SeveralOptions({ field, label, answer, problem, onAnswer }: SeveralProp
           key={option.value}
           label={option.label}
           checked={chosen.has(option.value)}
-          onChange={() => toggle(option.value)}
+          onCheck={() => toggle(option.value)}
         />
       ))}
       {(problem ?? field.hint) !== null && (

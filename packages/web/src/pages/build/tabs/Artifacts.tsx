@@ -32,7 +32,7 @@ export function Artifacts({ address, table, isRunning }: Props) {
         type="search"
         value={text}
         placeholder="report or **/*.xml"
-        onChange={({ target }) => setText(target.value)}
+        onValue={setText}
       />
       <ArtifactList
         list={list}
