@@ -25,7 +25,7 @@ export interface PullRequest {
 }
 
 /** The source host's event that made the build. */
-export interface BuildSourceEvent {
+interface BuildSourceEvent {
   event: string
   action: string | null
   /** Set for labeled and unlabeled events. */

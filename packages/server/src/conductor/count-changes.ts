@@ -5,7 +5,7 @@ import { isFinal, isFinalBuild } from '@millrace/engine/states.ts'
 import type { Context } from '../context.ts'
 import type { HeldJob } from './load.ts'
 
-export interface Counted {
+interface Counted {
   at: string
   /** The jobs that existed before the event. */
   jobsBefore: ReadonlyMap<string, Pick<JobRow, 'kind'>>

@@ -13,7 +13,7 @@ export function jobToken({ keys }: Signer, agentId: string, jobId: string): stri
   return `mrjt_${jobId.replaceAll('-', '')}${keys.sign(purpose, messageOf(agentId, jobId)).toString('hex')}`
 }
 
-export interface JobTokenParts {
+interface JobTokenParts {
   /** The id of the claimed job, without dashes. */
   jobId: string
   code: Buffer

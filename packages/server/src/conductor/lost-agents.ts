@@ -9,7 +9,7 @@ import { publishMoved } from '../events/agents.ts'
 import { act } from './act.ts'
 import { wakeAgent } from './dispatch/wake.ts'
 
-export interface LeavingAgent {
+interface LeavingAgent {
   id: string
   organizationId: string
   job: AgentJob | null

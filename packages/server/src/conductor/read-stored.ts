@@ -3,7 +3,7 @@ import { DEFAULT_MAX_BYTES, readPipeline, type ReadPipeline } from '@millrace/en
 import { compiledModule } from '../lib/package-files.ts'
 import { runInThread, ThreadLimitExceeded } from '../lib/threads.ts'
 
-export interface StoredSteps {
+interface StoredSteps {
   text: string
   /** Absent: variables are left as they are written. */
   variables?: ReadonlyMap<string, string>

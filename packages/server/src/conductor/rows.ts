@@ -3,7 +3,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { BuildRow, JobRow, StepRow } from '@millrace/engine/rows.ts'
 import { prepared, type Statement } from '../db/statement.ts'
 
-export type ColumnTypes<Row> = { readonly [Field in keyof Row]: string }
+type ColumnTypes<Row> = { readonly [Field in keyof Row]: string }
 
 const tally = {
   active: 'int',

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { BuildState, JobState } from '@millrace/engine/states.ts'
 import { prepared, type Statement } from '../db/statement.ts'
 
-export interface PipelineTally {
+interface PipelineTally {
   scheduled_builds: number
   running_builds: number
   scheduled_jobs: number

@@ -30,7 +30,7 @@ const firstUntrusted = prepared(
     limit 1`,
 )
 
-export interface Origins {
+interface Origins {
   isFork: boolean
   isPullRequest: boolean
   isMergeQueue: boolean

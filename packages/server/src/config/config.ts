@@ -31,7 +31,7 @@ export const subjects: readonly Subject[] = [
 
 export type Config = ReturnType<typeof readAll>
 
-export type ConfigResult = { ok: true; config: Config } | { ok: false; problems: string[] }
+type ConfigResult = { ok: true; config: Config } | { ok: false; problems: string[] }
 
 export function readConfig(env: Record<string, string | undefined>): ConfigResult {
   const reader = new Reader(env)

@@ -11,28 +11,7 @@ import {
   type Setting,
 } from './settings.ts'
 
-export interface HostedSettings {
-  readonly engine: HostedEngine
-  /** The URL of the agent API for containers. */
-  readonly endpoint: string
-  /** The base of every agent image, and the image of queues that name none. */
-  readonly baseImage: string
-  /** The prefix of the names of built images. */
-  readonly registry: string
-  readonly imageBuilds: number
-  readonly imageBuildMinutes: number
-  readonly warmAgents: number
-  /** The limit of vCPUs of all containers together. */
-  readonly mostCpus: number
-  /** The limit of all cache volumes of one cluster. */
-  readonly cacheLimitMb: number
-  /** `host:port` on the engine's machine that containers may reach; null: all. */
-  readonly allowed: readonly string[] | null
-}
-
-export type HostedEngine = { readonly kind: 'docker'; readonly socketPath: string } | KubernetesEngine
-
-export type KubernetesEngine = ReturnType<typeof readKubernetes>
+export type HostedSettings = NonNullable<ReturnType<typeof readHosted>['hosted']>
 
 type EngineAddress = { kind: 'docker'; socketPath: string } | { kind: 'kubernetes'; namespace: string }
 
@@ -164,7 +143,7 @@ export const kubernetesSettings = subject('Hosted clusters on Kubernetes', {
 })
 
 /** null: no hosted clusters, whatever else is set. */
-export function readHosted(reader: Reader, url: string): { hosted: HostedSettings | null } {
+export function readHosted(reader: Reader, url: string) {
   const { MILLRACE_HOSTED: address } = reader.read(engineSettings)
   if (address === null) return { hosted: null }
   const values = reader.read(hostedSettings)
@@ -177,7 +156,9 @@ export function readHosted(reader: Reader, url: string): { hosted: HostedSetting
   const endpoint = values.MILLRACE_HOSTED_ENDPOINT ?? `${url}/v3`
   const hosted = {
     engine: address.kind === 'docker' ? address : readKubernetes(reader, address),
+    /** The URL of the agent API for containers. */
     endpoint,
+    /** The base of every agent image, and the image of queues that name none. */
     baseImage: values.MILLRACE_HOSTED_BASE_IMAGE,
     registry,
     imageBuilds: values.MILLRACE_HOSTED_IMAGE_BUILDS,
@@ -185,7 +166,7 @@ export function readHosted(reader: Reader, url: string): { hosted: HostedSetting
     warmAgents: values.MILLRACE_HOSTED_WARM_AGENTS,
     mostCpus: values.MILLRACE_HOSTED_CPUS,
     cacheLimitMb: values.MILLRACE_HOSTED_CACHE_GB * 1024,
-    // The server's address is always included.
+    /** `host:port` on the engine's machine that containers may reach, the server included; null: all. */
     allowed: allowed === null ? null : [...new Set([...[endpoint, url].map(hostAndPort), ...allowed])],
   }
   return { hosted }

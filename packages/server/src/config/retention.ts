@@ -1,18 +1,6 @@
 // How long rows and files are kept.
 import { flag, integer, subject, type Reader } from './settings.ts'
 
-/** Days are counted from the end of a build; 0: no limit. */
-export interface RetentionDefaults {
-  readonly build_days: number
-  readonly log_days: number
-  readonly artifact_days: number
-  readonly archive_days: number
-  /** So many newest builds of a pipeline are kept, however old they are. */
-  readonly keep_newest_builds: number
-  /** Whether a build is archived before its rows are deleted. */
-  readonly archive_builds: boolean
-}
-
 /** As resources/builds/retention/schema.ts has them for organizations and pipelines. */
 const mostDays = 36_500
 const mostKeptBuilds = 1_000_000
@@ -53,14 +41,19 @@ export const retentionSettings = subject('Retention', {
   ),
 })
 
+/** Days are counted from the end of a build; 0: no limit. */
+export type RetentionDefaults = ReturnType<typeof readRetention>['retention']
+
 export function readRetention(reader: Reader) {
   const values = reader.read(retentionSettings)
-  const retention: RetentionDefaults = {
+  const retention = {
     build_days: values.MILLRACE_BUILD_DAYS,
     log_days: values.MILLRACE_LOG_DAYS,
     artifact_days: values.MILLRACE_ARTIFACT_DAYS,
     archive_days: values.MILLRACE_ARCHIVE_DAYS,
+    /** So many newest builds of a pipeline are kept, however old they are. */
     keep_newest_builds: values.MILLRACE_KEEP_NEWEST_BUILDS,
+    /** Whether a build is archived before its rows are deleted. */
     archive_builds: values.MILLRACE_ARCHIVE_BUILDS,
   }
   return {

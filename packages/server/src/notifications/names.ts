@@ -60,6 +60,6 @@ export const buildStateNames = [
 
 export type BuildStateName = (typeof buildStateNames)[number]
 
-export const scopeNames = ['all', 'some_projects', 'some_teams', 'some_clusters'] as const
+const scopeNames = ['all', 'some_projects', 'some_teams', 'some_clusters'] as const
 
 export type ScopeName = (typeof scopeNames)[number]

@@ -86,7 +86,7 @@ export interface CloudBus {
   put(send: Send, bus: { region: string; account: string }, entry: CloudEvent): Promise<void>
 }
 
-export interface CloudEvent {
+interface CloudEvent {
   detailType: string
   detail: string
   at: string

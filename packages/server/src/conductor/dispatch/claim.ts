@@ -32,7 +32,7 @@ export function abilityOf(tags: readonly string[]): Ability {
   return { rules, json: JSON.stringify([...rules].sort()) }
 }
 
-export interface Pair {
+interface Pair {
   agentId: string
   jobId: string
 }
@@ -289,5 +289,5 @@ const movedAndPublished = (at: string, [from, to]: Move, update: RawBuilder<unkn
   )`
 
 /** For queries with `agents a`: jobs may be offered to it. */
-export const isDispatchable = sql<boolean>`
+const isDispatchable = sql<boolean>`
   (a.connection_state = 'connected' and a.paused_at is null and not a.ignore_in_dispatches)`

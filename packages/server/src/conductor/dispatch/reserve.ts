@@ -4,7 +4,7 @@
 import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
 
-export interface Reservation {
+interface Reservation {
   organizationId: string
   clusterId: string
   stackId: string

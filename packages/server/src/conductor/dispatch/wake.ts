@@ -23,7 +23,7 @@ const onAgent: ReadonlySet<string | null> = new Set([
   'canceling',
 ])
 
-export interface Wakes {
+interface Wakes {
   /** To run before the moves are saved, which may clear `agent_id`. */
   beforeMoves: Statement[]
   /** To run after the moves are saved. */

@@ -23,7 +23,7 @@ export interface OutboxEvent {
 }
 
 /** Which fields are set depends on the kind. */
-export interface EventData {
+interface EventData {
   to?: string
   blocked_state?: 'passed' | 'failed' | 'running' | null
   /** Event names. */
@@ -55,7 +55,7 @@ const findUnread = prepared(
     from notification_cursor c`,
 )
 
-export interface TakenEvents {
+interface TakenEvents {
   /** The events that are wanted, in order. */
   events: OutboxEvent[]
   /** How many events were read, wanted or not. */

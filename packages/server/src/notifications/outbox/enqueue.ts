@@ -85,7 +85,7 @@ export async function insertDeliveries(
  * An existing queue keeps the time of its next attempt. The update that changes nothing locks it, so that a worker which has
  * emptied the queue cannot delete it before it sees the new delivery.
  */
-export async function insertQueues(
+async function insertQueues(
   trx: Trx,
   queues: ReadonlyArray<{ owner_id: string; lane: string; organization_id: string }>,
   at: string,

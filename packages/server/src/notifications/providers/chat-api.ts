@@ -1,7 +1,7 @@
 // The API of a chat workspace: named methods, a bearer token, and responses with `ok` or `error`.
 import { DeliveryFailed, expectSuccess, type OAuthSession } from '../provider.ts'
 
-export interface ChatAnswer {
+interface ChatAnswer {
   ok: boolean
   error?: string
   team_id?: unknown

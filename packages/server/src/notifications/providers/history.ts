@@ -7,7 +7,7 @@ import type { Db } from '../../db/pool.ts'
 import type { Message } from '../messages/message.ts'
 import { DeliveryFailed } from '../provider.ts'
 
-export interface PastStage {
+interface PastStage {
   /** From 1. */
   number: number
   startedAt: string

@@ -2,7 +2,7 @@
 import { textIn, type Message } from '../messages/message.ts'
 import type { BuildStateName } from '../names.ts'
 
-export interface StatusText {
+interface StatusText {
   text: string
   emoji: string
 }
