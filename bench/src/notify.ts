@@ -89,8 +89,8 @@ async function discardBacklog(ctx: Context, serviceId: string): Promise<void> {
     .where('state', '=', 'pending')
     .execute()
   const hanging = ctx.db
-    .selectFrom('notification_lanes')
-    .select('lane')
+    .selectFrom('notification_queues')
+    .select('ordered_queue')
     .where('owner_id', '=', serviceId)
     .where('leased_until', 'is not', null)
   while ((await hanging.execute()).length > 0) await delay(200)

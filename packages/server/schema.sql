@@ -770,7 +770,7 @@ create table notification_deliveries (
   service_id uuid,
   target jsonb,
   owner_id uuid not null,
-  lane text not null,
+  ordered_queue text not null,
   state text not null default 'pending'::text,
   attempts integer not null default 0,
   give_up_at timestamp(3) with time zone not null,
@@ -784,16 +784,6 @@ create table notification_deliveries (
   constraint notification_deliveries_service_id_fkey FOREIGN KEY (service_id) REFERENCES notification_services(id) ON DELETE CASCADE
 );
 
-create table notification_lanes (
-  owner_id uuid not null,
-  lane text not null,
-  organization_id uuid not null,
-  due_at timestamp(3) with time zone not null,
-  leased_until timestamp(3) with time zone,
-  constraint notification_lanes_pkey PRIMARY KEY (owner_id, lane),
-  constraint notification_lanes_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
-);
-
 create table notification_log_entries (
   service_id uuid not null,
   id bigint not null,
@@ -803,17 +793,6 @@ create table notification_log_entries (
   constraint notification_log_entries_pkey PRIMARY KEY (service_id, id),
   constraint notification_log_entries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
   constraint notification_log_entries_service_id_fkey FOREIGN KEY (service_id) REFERENCES notification_services(id) ON DELETE CASCADE
-);
-
-create table notification_memories (
-  service_id uuid not null,
-  key text not null,
-  organization_id uuid not null,
-  data jsonb not null,
-  updated_at timestamp(3) with time zone not null default now(),
-  constraint notification_memories_pkey PRIMARY KEY (service_id, key),
-  constraint notification_memories_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
-  constraint notification_memories_service_id_fkey FOREIGN KEY (service_id) REFERENCES notification_services(id) ON DELETE CASCADE
 );
 
 create table notification_messages (
@@ -842,6 +821,27 @@ create table notification_oauth_starts (
   constraint notification_oauth_starts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
   constraint notification_oauth_starts_session_id_fkey FOREIGN KEY (session_id) REFERENCES web_sessions(id) ON DELETE CASCADE,
   constraint notification_oauth_starts_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
+create table notification_provider_state (
+  service_id uuid not null,
+  key text not null,
+  organization_id uuid not null,
+  data jsonb not null,
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint notification_provider_state_pkey PRIMARY KEY (service_id, key),
+  constraint notification_provider_state_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint notification_provider_state_service_id_fkey FOREIGN KEY (service_id) REFERENCES notification_services(id) ON DELETE CASCADE
+);
+
+create table notification_queues (
+  owner_id uuid not null,
+  ordered_queue text not null,
+  organization_id uuid not null,
+  due_at timestamp(3) with time zone not null,
+  leased_until timestamp(3) with time zone,
+  constraint notification_queues_pkey PRIMARY KEY (owner_id, ordered_queue),
+  constraint notification_queues_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
 );
 
 create table notification_service_targets (
@@ -1671,14 +1671,14 @@ CREATE INDEX jobs_runnable ON jobs USING btree (queue_id, priority DESC, schedul
 CREATE INDEX jobs_step ON jobs USING btree (step_id, slot);
 CREATE INDEX jobs_triggers ON jobs USING btree (state, finished_at) WHERE (kind = 'trigger'::text);
 CREATE INDEX notification_deliveries_age ON notification_deliveries USING btree (finished_at) WHERE (finished_at IS NOT NULL);
-CREATE INDEX notification_deliveries_asked ON notification_deliveries USING btree (COALESCE((build_id)::text, lane), seq) WHERE (target IS NOT NULL);
+CREATE INDEX notification_deliveries_asked ON notification_deliveries USING btree (COALESCE((build_id)::text, ordered_queue), seq) WHERE (target IS NOT NULL);
 CREATE INDEX notification_deliveries_message ON notification_deliveries USING btree (message_id);
 CREATE INDEX notification_deliveries_page ON notification_deliveries USING btree (service_id, created_at, id);
-CREATE INDEX notification_deliveries_pending ON notification_deliveries USING btree (owner_id, lane, seq) WHERE (state = 'pending'::text);
-CREATE INDEX notification_lanes_due ON notification_lanes USING btree (owner_id, due_at);
+CREATE INDEX notification_deliveries_pending ON notification_deliveries USING btree (owner_id, ordered_queue, seq) WHERE (state = 'pending'::text);
 CREATE INDEX notification_log_entries_message ON notification_log_entries USING btree (message_id);
 CREATE INDEX notification_messages_age ON notification_messages USING btree (occurred_at);
 CREATE INDEX notification_oauth_starts_age ON notification_oauth_starts USING btree (expires_at);
+CREATE INDEX notification_queues_due ON notification_queues USING btree (owner_id, due_at);
 CREATE INDEX notification_service_targets_cluster ON notification_service_targets USING btree (cluster_id) WHERE (cluster_id IS NOT NULL);
 CREATE INDEX notification_service_targets_pipeline ON notification_service_targets USING btree (pipeline_id) WHERE (pipeline_id IS NOT NULL);
 CREATE INDEX notification_service_targets_team ON notification_service_targets USING btree (team_id) WHERE (team_id IS NOT NULL);

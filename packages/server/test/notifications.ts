@@ -98,7 +98,7 @@ export function useNotifications(env: Record<string, string> = {}): TestNotifica
       await eventually(what, async () => {
         if (await holds()) return true
         const { rows } = await sql<{ due_at: string }>`
-            select due_at from notification_lanes where owner_id = ${id} and leased_until is null
+            select due_at from notification_queues where owner_id = ${id} and leased_until is null
             order by due_at limit 1`.execute(app.db)
         const waitMs = Date.parse(rows[0]?.due_at ?? '') - app.ctx.now().getTime()
         if (waitMs > 0) pass(waitMs)

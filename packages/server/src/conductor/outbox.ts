@@ -1,5 +1,5 @@
 // Every state change becomes one row of `events`, in the transaction of the change. The row also names the events that
-// notifications are sent for (`job.finished`, `build.failing`), under the key `news`.
+// notifications are sent for (`job.finished`, `build.failing`), under the key `event_names`.
 import { sql } from 'kysely'
 import type { Effect } from '@millrace/engine/advance/effects.ts'
 import type { Statement } from '../db/statement.ts'
@@ -79,7 +79,7 @@ function eventRows(effects: readonly Effect[], reason: string | null): EventRow[
         {
           kind: 'job.state_changed',
           job_id: jobId,
-          data: { from, to, step_id: stepId, news: publish(jobId) },
+          data: { from, to, step_id: stepId, event_names: publish(jobId) },
         },
       ]
     }
@@ -93,7 +93,7 @@ function eventRows(effects: readonly Effect[], reason: string | null): EventRow[
         {
           kind: 'build.state_changed',
           job_id: null,
-          data: { from, to, blocked_state: blockedState, news: publish(null) },
+          data: { from, to, blocked_state: blockedState, event_names: publish(null) },
         },
       ]
     }

@@ -121,7 +121,7 @@ export interface Delivery {
   /** For connected services. Throws DeliveryFailed when the operator has not configured the site. */
   openSession(): OAuthSession
   /** Data that the provider stores for the service. `keep` is written when the delivery succeeds. */
-  memory: { find(key: string): Promise<unknown>; keep(key: string, data: object | null): void }
+  state: { find(key: string): Promise<unknown>; keep(key: string, data: object | null): void }
 }
 
 /**

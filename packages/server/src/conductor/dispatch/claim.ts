@@ -284,7 +284,7 @@ const movedAndPublished = (at: string, [from, to]: Move, update: RawBuilder<unkn
   ), published as (
     insert into events (organization_id, pipeline_id, build_id, job_id, kind, data, created_at)
     select organization_id, pipeline_id, build_id, id, 'job.state_changed',
-      jsonb_build_object('from', ${sql.lit(from)}, 'to', ${sql.lit(to)}, 'step_id', step_id, 'news', '[]'::jsonb), ${at}
+      jsonb_build_object('from', ${sql.lit(from)}, 'to', ${sql.lit(to)}, 'step_id', step_id, 'event_names', '[]'::jsonb), ${at}
     from moved
   )`
 

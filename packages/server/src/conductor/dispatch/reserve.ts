@@ -34,7 +34,7 @@ export async function reserveJobs(
     ), published as (
       insert into events (organization_id, pipeline_id, build_id, job_id, kind, data, created_at)
       select organization_id, pipeline_id, build_id, id, 'job.state_changed',
-        jsonb_build_object('from', state_before, 'to', state, 'step_id', step_id, 'news', '[]'::jsonb), ${at}
+        jsonb_build_object('from', state_before, 'to', state, 'step_id', step_id, 'event_names', '[]'::jsonb), ${at}
       from reserved where state_before <> state
     )
     select id from reserved`.execute(ctx.db)

@@ -582,7 +582,7 @@ export interface Tables {
     service_id: string | null
     target: ColumnType<unknown, string | null | undefined, string | null>
     owner_id: string
-    lane: string
+    ordered_queue: string
     state: Generated<string>
     attempts: Generated<number>
     give_up_at: string
@@ -590,26 +590,12 @@ export interface Tables {
     finished_at: string | null
     build_id: string | null
   }
-  notification_lanes: {
-    owner_id: string
-    lane: string
-    organization_id: string
-    due_at: string
-    leased_until: string | null
-  }
   notification_log_entries: {
     service_id: string
     id: number
     organization_id: string
     message_id: string
     created_at: string
-  }
-  notification_memories: {
-    service_id: string
-    key: string
-    organization_id: string
-    data: ColumnType<unknown, string, string>
-    updated_at: Generated<string>
   }
   notification_messages: {
     id: string
@@ -630,6 +616,20 @@ export interface Tables {
     expires_at: string
     session_id: string
     settings: ColumnType<unknown, string | undefined, string>
+  }
+  notification_provider_state: {
+    service_id: string
+    key: string
+    organization_id: string
+    data: ColumnType<unknown, string, string>
+    updated_at: Generated<string>
+  }
+  notification_queues: {
+    owner_id: string
+    ordered_queue: string
+    organization_id: string
+    due_at: string
+    leased_until: string | null
   }
   notification_service_targets: {
     organization_id: string

@@ -34,7 +34,7 @@ export interface Exchange {
 }
 
 /** Data that the provider stores, by key; null deletes it. */
-type Memories = Map<string, object | null>
+type StateChanges = Map<string, object | null>
 
 export interface AttemptResult {
   startedAt: string
@@ -44,7 +44,7 @@ export interface AttemptResult {
   /** Another attempt would fail too. */
   isFinal: boolean
   exchanges: Exchange[]
-  memories: Memories
+  stateChanges: StateChanges
 }
 
 export type Verdict = { kind: 'delivered' } | { kind: 'dead' } | { kind: 'retry'; at: string }
@@ -65,18 +65,18 @@ export async function attemptDelivery(
   const startedAt = ctx.now()
   const began = performance.now()
   const exchanges: Exchange[] = []
-  const memories: Memories = new Map()
+  const stateChanges: StateChanges = new Map()
   const end = (error: string | null, isFinal: boolean): AttemptResult => ({
     startedAt: startedAt.toISOString(),
     durationMs: Math.round(performance.now() - began),
     error,
     isFinal,
     exchanges,
-    memories,
+    stateChanges,
   })
   try {
     const send = beforeLastRequest(recording(ctx.outbound.send, exchanges), began)
-    await deliver(ctx, transports, pending, { now: startedAt, send, memories })
+    await deliver(ctx, transports, pending, { now: startedAt, send, stateChanges })
     return end(null, false)
   } catch (error) {
     if (error instanceof DeliveryFailed) return end(error.message, error.isFinal)
@@ -90,7 +90,7 @@ async function deliver(
   ctx: Context,
   transports: Transports,
   pending: PendingDelivery,
-  { now, send, memories }: { now: Date; send: Send; memories: Memories },
+  { now, send, stateChanges }: { now: Date; send: Send; stateChanges: StateChanges },
 ): Promise<void> {
   const { id, organization_id: organizationId, message } = pending
   if (pending.target !== null) {
@@ -118,18 +118,18 @@ async function deliver(
     db: ctx.db,
     cloudBus: transports.cloudBus,
     openSession: () => openOAuthSession(ctx, service, send),
-    memory: {
-      find: (key) => findMemory(ctx.db, service, key),
-      keep: (key, data) => void memories.set(key, data),
+    state: {
+      find: (key) => findState(ctx.db, service, key),
+      keep: (key, data) => void stateChanges.set(key, data),
     },
   })
 }
 
 const isForService = (message: Message): message is ServiceMessage => isEventName(message.event)
 
-async function findMemory(db: Db, service: Service, key: string): Promise<unknown> {
+async function findState(db: Db, service: Service, key: string): Promise<unknown> {
   const row = await db
-    .selectFrom('notification_memories')
+    .selectFrom('notification_provider_state')
     .select('data')
     .where('organization_id', '=', service.organizationId)
     .where('service_id', '=', service.id)

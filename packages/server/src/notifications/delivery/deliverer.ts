@@ -172,7 +172,7 @@ export class Deliverer {
   }
 }
 
-const keyOf = ({ owner_id: recipient, lane }: OrderedQueue) => `${recipient} ${lane}`
+const keyOf = ({ owner_id: recipient, ordered_queue: name }: OrderedQueue) => `${recipient} ${name}`
 
 const providerOf = ({ service, target }: PendingDelivery): string =>
   service?.provider ?? `notify_${target?.kind ?? 'unknown'}`

@@ -22,7 +22,7 @@ const refusing: Answering = (response, { headers }) => {
 const toldEvents = (service: TestService) => service.events().map(({ event }) => String(event))
 
 const queuesOf = ({ id }: TestService) =>
-  app.db.selectFrom('notification_lanes').select('lane').where('owner_id', '=', id).execute()
+  app.db.selectFrom('notification_queues').select('ordered_queue').where('owner_id', '=', id).execute()
 
 describe('a delivery', () => {
   it('is counted with its result', async () => {

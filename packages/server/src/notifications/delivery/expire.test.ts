@@ -91,7 +91,7 @@ describe('messages of a week with very many dead letters', () => {
     const service = await aService(org, admin)
     await notifications.untilDelivered(service)
     await sql`
-      insert into notification_deliveries (id, organization_id, message_id, service_id, owner_id, lane, state, give_up_at,
+      insert into notification_deliveries (id, organization_id, message_id, service_id, owner_id, ordered_queue, state, give_up_at,
         created_at, finished_at)
       select gen_random_uuid(), ${org.id}, ${last.from}, ${service.id}, ${service.id}, 'x', 'dead', now(), now(),
         ${last.endsAt.toISOString()}

@@ -6,7 +6,7 @@ import { claimQueues, type OrderedQueue, type Share } from './ordered-queues.ts'
 
 const app = useApp()
 
-beforeEach(() => app.db.deleteFrom('notification_lanes').execute())
+beforeEach(() => app.db.deleteFrom('notification_queues').execute())
 
 /** A recipient with that many queues that are due. */
 async function aRecipient(queues: number): Promise<string> {
@@ -14,11 +14,11 @@ async function aRecipient(queues: number): Promise<string> {
   const [id, dueAt] = [newId(), new Date(0).toISOString()]
   const rows = Array.from({ length: queues }, (_, n) => ({
     owner_id: id,
-    lane: String(n),
+    ordered_queue: String(n),
     organization_id: organizationId,
     due_at: dueAt,
   }))
-  await app.db.insertInto('notification_lanes').values(rows).execute()
+  await app.db.insertInto('notification_queues').values(rows).execute()
   return id
 }
 
@@ -54,10 +54,10 @@ describe('claiming ordered queues', () => {
 
   it('does not claim a queue that the process still holds, even when its lease has ended', async () => {
     const recipient = await aRecipient(2)
-    const held = [{ owner_id: recipient, lane: '0' }]
+    const held = [{ owner_id: recipient, ordered_queue: '0' }]
     const slots = { shared: 128, perRecipient: 16, shares: new Map<string, Share>() }
     const claimed = await claimQueues(app.db, new Date(), { ...slots, held })
-    expect(claimed).toEqual([{ owner_id: recipient, lane: '1' }])
+    expect(claimed).toEqual([{ owner_id: recipient, ordered_queue: '1' }])
     expect(await claim(128)).toEqual(held)
   })
 
@@ -66,7 +66,7 @@ describe('claiming ordered queues', () => {
     const first = await claim(128)
     const second = await claim(128)
     expect([first.length, second.length]).toEqual([16, 16])
-    expect(new Set([...first, ...second].map(({ lane }) => lane)).size).toBe(32)
+    expect(new Set([...first, ...second].map(({ ordered_queue: name }) => name)).size).toBe(32)
     expect(countOf(await claim(128), recipient)).toBe(8)
   })
 })

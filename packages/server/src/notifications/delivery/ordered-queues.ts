@@ -1,6 +1,6 @@
-// Ordered queues of pending deliveries (table `notification_lanes`). All deliveries to one recipient (`owner_id`: a service, or
-// one address of an organization) and one queue name (`lane`) are sent in order. A worker leases a queue, sends what is in it
-// and releases it.
+// Ordered queues of pending deliveries (table `notification_queues`). All deliveries to one recipient (`owner_id`: a service, or
+// one address of an organization) and one name (`ordered_queue`) are sent in order. A worker leases a queue, sends what is
+// in it and releases it.
 import { sql } from 'kysely'
 import type { Db } from '../../db/pool.ts'
 import { isFree, leaseEnd } from '../../tasks/lease.ts'
@@ -11,7 +11,7 @@ import type { SealedService } from './open-service.ts'
 
 export interface OrderedQueue {
   owner_id: string
-  lane: string
+  ordered_queue: string
 }
 
 /**
@@ -53,13 +53,13 @@ export async function claimQueues(
   // few. Shared slots are dealt out in turn: a second queue of a recipient only after the first one of every recipient.
   const { rows } = await sql<OrderedQueue>`
     with recursive recipients (owner_id) as (
-      (select owner_id from notification_lanes order by owner_id limit 1)
+      (select owner_id from notification_queues order by owner_id limit 1)
       union all
-      select (select l.owner_id from notification_lanes l where l.owner_id > r.owner_id order by l.owner_id limit 1)
+      select (select q.owner_id from notification_queues q where q.owner_id > r.owner_id order by q.owner_id limit 1)
       from recipients r where r.owner_id is not null
     ), held as (
-      select * from unnest(${held.map((queue) => queue.owner_id)}::uuid[], ${held.map(({ lane }) => lane)}::text[])
-        as h (owner_id, lane)
+      select * from unnest(${held.map((queue) => queue.owner_id)}::uuid[],
+        ${held.map((queue) => queue.ordered_queue)}::text[]) as h (owner_id, ordered_queue)
     ), shares as (
       select r.owner_id, coalesce(s.free, ${perRecipient}) as free, coalesce(s.has_reserved, true) as has_reserved
       from recipients r
@@ -67,21 +67,23 @@ export async function claimQueues(
         as s (owner_id uuid, free integer, has_reserved boolean) on s.owner_id = r.owner_id
       where r.owner_id is not null and coalesce(s.free, 1) > 0
     ), due as (
-      select s.owner_id, d.lane, s.has_reserved, row_number() over (partition by s.owner_id order by d.due_at) as number
+      select s.owner_id, d.ordered_queue, s.has_reserved,
+        row_number() over (partition by s.owner_id order by d.due_at) as number
       from shares s cross join lateral (
-        select l.lane, l.due_at from notification_lanes l
-        where l.owner_id = s.owner_id and l.due_at <= ${now.toISOString()} and ${isFree('l.leased_until', sql`now()`)}
-          and (l.owner_id, l.lane) not in (select h.owner_id, h.lane from held h)
-        order by l.due_at limit s.free for update skip locked
+        select q.ordered_queue, q.due_at from notification_queues q
+        where q.owner_id = s.owner_id and q.due_at <= ${now.toISOString()} and ${isFree('q.leased_until', sql`now()`)}
+          and (q.owner_id, q.ordered_queue) not in (select h.owner_id, h.ordered_queue from held h)
+        order by q.due_at limit s.free for update skip locked
       ) d
     ), ranked as (
-      select owner_id, lane, has_reserved and number = 1 as is_reserved,
+      select owner_id, ordered_queue, has_reserved and number = 1 as is_reserved,
         row_number() over (partition by has_reserved and number = 1 order by number, random()) as rank
       from due
     )
-    update notification_lanes l set leased_until = ${leaseEnd(sql`now()`, leaseSeconds)}
-    from ranked r where l.owner_id = r.owner_id and l.lane = r.lane and (r.is_reserved or r.rank <= ${shared})
-    returning l.owner_id, l.lane`.execute(db)
+    update notification_queues q set leased_until = ${leaseEnd(sql`now()`, leaseSeconds)}
+    from ranked r
+    where q.owner_id = r.owner_id and q.ordered_queue = r.ordered_queue and (r.is_reserved or r.rank <= ${shared})
+    returning q.owner_id, q.ordered_queue`.execute(db)
   return rows
 }
 
@@ -107,14 +109,15 @@ export async function listPending(
   mostPerQueue: number,
 ): Promise<PendingDelivery[]> {
   const { rows } = await sql<PendingRow>`
-    select d.id, d.owner_id, d.lane, d.organization_id, d.attempts, d.give_up_at, d.target, d.message_id,
+    select d.id, d.owner_id, d.ordered_queue, d.organization_id, d.attempts, d.give_up_at, d.target, d.message_id,
       s.id as service_id, s.provider, s.build_states, s.settings, s.secrets_sealed, s.secrets_key_id,
       case when u.id is not null then json_build_object('id', u.id, 'name', u.name) end as creator
-    from unnest(${queues.map((queue) => queue.owner_id)}::uuid[], ${queues.map(({ lane }) => lane)}::text[])
-      as w (owner_id, lane)
+    from unnest(${queues.map((queue) => queue.owner_id)}::uuid[], ${queues.map((queue) => queue.ordered_queue)}::text[])
+      as w (owner_id, ordered_queue)
     cross join lateral (
       select * from notification_deliveries p
-      where p.owner_id = w.owner_id and p.lane = w.lane and p.state = 'pending' order by p.seq limit ${mostPerQueue}
+      where p.owner_id = w.owner_id and p.ordered_queue = w.ordered_queue and p.state = 'pending'
+      order by p.seq limit ${mostPerQueue}
     ) d
     left join notification_services s on s.id = d.service_id
     left join users u on u.id = s.created_by

@@ -58,9 +58,9 @@ async function writeAll(trx: Trx, ctx: Context, entries: readonly Entry[]): Prom
   const outcomes = entries.flatMap(({ outcome }) => outcome ?? [])
   const queues = entries
     .filter(({ outcome }) => outcome?.lease !== 'kept')
-    .map(({ queue: { owner_id, lane }, outcome }) => ({
+    .map(({ queue: { owner_id, ordered_queue }, outcome }) => ({
       owner_id,
-      lane,
+      ordered_queue,
       is_released: outcome?.lease !== 'renewed',
       due_at: outcome?.verdict.kind === 'retry' ? outcome.verdict.at : now,
     }))
@@ -71,16 +71,16 @@ async function writeAll(trx: Trx, ctx: Context, entries: readonly Entry[]): Prom
     updateDeliveries(outcomes, now),
     updateQueues(queues),
   ] as const)
-  await updateMemories(trx, outcomes)
+  await updateStates(trx, outcomes)
   await disableBroken(trx, counted, outcomes, now)
   return new Set(written.flatMap(({ id, is_open: isOpen }) => (isOpen ? [id] : [])))
 }
 
 const lockQueues = (queues: readonly OrderedQueue[]) => sql`
-  select from notification_lanes l
-  join jsonb_to_recordset(${JSON.stringify(queues)}::jsonb) as w (owner_id uuid, lane text)
-    on w.owner_id = l.owner_id and w.lane = l.lane
-  order by l.owner_id, l.lane for update of l`
+  select from notification_queues q
+  join jsonb_to_recordset(${JSON.stringify(queues)}::jsonb) as w (owner_id uuid, ordered_queue text)
+    on w.owner_id = q.owner_id and w.ordered_queue = q.ordered_queue
+  order by q.owner_id, q.ordered_queue for update of q`
 
 function updateDeliveries(outcomes: readonly Outcome[], now: string) {
   const rows = outcomes.map(({ pending, result, verdict }) => ({
@@ -120,30 +120,30 @@ function updateDeliveries(outcomes: readonly Outcome[], now: string) {
 const updateQueues = (queues: ReadonlyArray<OrderedQueue & { is_released: boolean; due_at: string }>) => sql`
   with given as (
     select * from jsonb_to_recordset(${JSON.stringify(queues)}::jsonb)
-      as w (owner_id uuid, lane text, is_released boolean, due_at timestamptz)
+      as w (owner_id uuid, ordered_queue text, is_released boolean, due_at timestamptz)
   ), deleted as (
-    delete from notification_lanes l using given w
-    where w.is_released and l.owner_id = w.owner_id and l.lane = w.lane and not exists (
+    delete from notification_queues q using given w
+    where w.is_released and q.owner_id = w.owner_id and q.ordered_queue = w.ordered_queue and not exists (
       select from notification_deliveries d
-      where d.owner_id = l.owner_id and d.lane = l.lane and d.state = 'pending')
-    returning l.owner_id, l.lane
+      where d.owner_id = q.owner_id and d.ordered_queue = q.ordered_queue and d.state = 'pending')
+    returning q.owner_id, q.ordered_queue
   )
-  update notification_lanes l set due_at = w.due_at,
+  update notification_queues q set due_at = w.due_at,
     leased_until = case when not w.is_released then ${leaseEnd(sql`now()`, leaseSeconds)} end
   from given w
-  where l.owner_id = w.owner_id and l.lane = w.lane
-    and not exists (select from deleted e where e.owner_id = l.owner_id and e.lane = l.lane)`
+  where q.owner_id = w.owner_id and q.ordered_queue = w.ordered_queue
+    and not exists (select from deleted e where e.owner_id = q.owner_id and e.ordered_queue = q.ordered_queue)`
 
-async function updateMemories(trx: Trx, outcomes: readonly Outcome[]): Promise<void> {
+async function updateStates(trx: Trx, outcomes: readonly Outcome[]): Promise<void> {
   for (const { pending, result, verdict } of outcomes) {
     if (verdict.kind !== 'delivered' || pending.service === null) continue
     const { id } = pending.service
-    for (const [key, data] of result.memories) {
+    for (const [key, data] of result.stateChanges) {
       const statement =
         data === null
-          ? sql`delete from notification_memories where service_id = ${id} and key = ${key}`
+          ? sql`delete from notification_provider_state where service_id = ${id} and key = ${key}`
           : sql`
-              insert into notification_memories (service_id, key, organization_id, data)
+              insert into notification_provider_state (service_id, key, organization_id, data)
               select s.id, ${key}, s.organization_id, ${JSON.stringify(data)}::jsonb
               from notification_services s where s.id = ${id}
               on conflict (service_id, key) do update set data = excluded.data, updated_at = now()`

@@ -26,8 +26,7 @@ export interface OutboxEvent {
 interface EventData {
   to?: string
   blocked_state?: 'passed' | 'failed' | 'running' | null
-  /** Event names. */
-  news?: readonly string[]
+  event_names?: readonly string[]
   step_id?: string
   /** The reason of a promised exit status. */
   reason?: string | null

@@ -66,17 +66,17 @@ export async function insertDeliveries(
     service_id: delivery.serviceId,
     target: delivery.target ?? null,
     owner_id: delivery.recipientId ?? delivery.serviceId ?? delivery.organizationId,
-    lane: delivery.queue,
+    ordered_queue: delivery.queue,
     build_id: delivery.buildId ?? null,
   }))
   await sql`
     insert into notification_deliveries
-      (id, organization_id, message_id, service_id, target, owner_id, lane, build_id, give_up_at, created_at)
-    select d.id, d.organization_id, d.message_id, d.service_id, d.target, d.owner_id, d.lane, d.build_id,
+      (id, organization_id, message_id, service_id, target, owner_id, ordered_queue, build_id, give_up_at, created_at)
+    select d.id, d.organization_id, d.message_id, d.service_id, d.target, d.owner_id, d.ordered_queue, d.build_id,
       ${giveUpAt(now)}, ${at}
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
       as d (n integer, id uuid, organization_id uuid, message_id uuid, service_id uuid, target jsonb, owner_id uuid,
-        lane text, build_id uuid)
+        ordered_queue text, build_id uuid)
     order by d.n`.execute(trx)
   await insertQueues(trx, rows, at)
 }
@@ -87,15 +87,15 @@ export async function insertDeliveries(
  */
 async function insertQueues(
   trx: Trx,
-  queues: ReadonlyArray<{ owner_id: string; lane: string; organization_id: string }>,
+  queues: ReadonlyArray<{ owner_id: string; ordered_queue: string; organization_id: string }>,
   at: string,
 ): Promise<void> {
   await sql`
-    insert into notification_lanes (owner_id, lane, organization_id, due_at)
-    select distinct on (l.owner_id, l.lane) l.owner_id, l.lane, l.organization_id, ${at}::timestamptz
-    from jsonb_to_recordset(${JSON.stringify(queues)}::jsonb) as l (owner_id uuid, lane text, organization_id uuid)
-    order by l.owner_id, l.lane
-    on conflict (owner_id, lane) do update set due_at = notification_lanes.due_at`.execute(trx)
+    insert into notification_queues (owner_id, ordered_queue, organization_id, due_at)
+    select distinct on (q.owner_id, q.ordered_queue) q.owner_id, q.ordered_queue, q.organization_id, ${at}::timestamptz
+    from jsonb_to_recordset(${JSON.stringify(queues)}::jsonb) as q (owner_id uuid, ordered_queue text, organization_id uuid)
+    order by q.owner_id, q.ordered_queue
+    on conflict (owner_id, ordered_queue) do update set due_at = notification_queues.due_at`.execute(trx)
 }
 
 /** The message of pings and tests. */

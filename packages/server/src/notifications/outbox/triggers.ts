@@ -35,7 +35,7 @@ export function triggersOf(row: OutboxEvent): EventTrigger[] {
 }
 
 function namesIn({ kind, data }: OutboxEvent): readonly string[] {
-  return kind.endsWith('.state_changed') ? (data.news ?? []) : [kind]
+  return kind.endsWith('.state_changed') ? (data.event_names ?? []) : [kind]
 }
 
 function statesOf(name: string, to: string | undefined): BuildStateName[] {

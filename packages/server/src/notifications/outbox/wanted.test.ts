@@ -13,7 +13,7 @@ async function wantedEvents(org: TestOrganization, configuration: string): Promi
   const build = await aBuild(app, org, await aPipeline(app, org, configuration))
   await runJob(app, build, 'turn')
   const { rows } = await sql<{ names: string[] }>`
-    select case when e.kind like '%.state_changed' then e.data -> 'news' else to_jsonb(array[e.kind]) end as names
+    select case when e.kind like '%.state_changed' then e.data -> 'event_names' else to_jsonb(array[e.kind]) end as names
     from events e where e.build_id = ${build.id} and ${isWanted} order by e.id`.execute(app.db)
   return rows.flatMap(({ names }) => names)
 }

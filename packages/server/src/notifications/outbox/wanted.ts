@@ -7,7 +7,7 @@ const kinds: readonly string[] = [...eventNames, ...stepEventNames]
 
 /** Like `triggersOf`: changes of a state have a list of event names, other events are named by their kind. */
 const hasName = sql<boolean>`
-  case when e.kind like '%.state_changed' then coalesce(e.data -> 'news', '[]') <> '[]'
+  case when e.kind like '%.state_changed' then coalesce(e.data -> 'event_names', '[]') <> '[]'
     else e.kind = any (${kinds}::text[]) end`
 
 /**

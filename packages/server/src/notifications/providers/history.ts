@@ -65,7 +65,7 @@ export async function getHistory(
   const { rows } = await sql<PastStage & { triggeredBy: History['triggeredBy']; from: string | null }>`
     with changes as (
       select e.id, e.created_at as at, e.data ->> 'from' as "from", e.data ->> 'to' as "to",
-        e.data -> 'news' ?| array['build.finished', 'build.blocked'] as is_end
+        e.data -> 'event_names' ?| array['build.finished', 'build.blocked'] as is_end
       from events e
       where e.build_id = ${build.id} and e.kind = 'build.state_changed' and e.created_at < ${endedAt}
     ), ends as (

@@ -59,15 +59,15 @@ export const issueTrackerSender: Sender = {
     states.some((state) => [...opening, ...closing].includes(state) && buildStates.includes(state)),
   queue: branchQueue,
   async deliver(delivery) {
-    const { message, memory } = delivery
+    const { message, state } = delivery
     if (message.build === undefined) return checkAccess(delivery)
     const branch = branchQueue(message)
-    const open = (await memory.find(branch)) as OpenIssue | null
+    const open = (await state.find(branch)) as OpenIssue | null
     if (isOneOf(closing, message)) {
       if (open !== null) await closeIssue(delivery, open)
-      memory.keep(branch, null)
+      state.keep(branch, null)
     } else if (open === null) {
-      memory.keep(branch, await openIssue(delivery))
+      state.keep(branch, await openIssue(delivery))
     }
   },
 }

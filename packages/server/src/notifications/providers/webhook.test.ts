@@ -96,7 +96,7 @@ async function sent(service: Service, message: ServiceMessage, now: Date): Promi
     },
     db: undefined as never,
     cloudBus: undefined as never,
-    memory: { find: async () => null, keep: () => {} },
+    state: { find: async () => null, keep: () => {} },
     openSession: () => undefined as never,
   }
   await webhookSender.deliver(delivery)

@@ -11,15 +11,15 @@ export interface BuildDeliveryRow extends Omit<DeliveryRow, 'event' | 'build_url
 }
 
 const columns = sql`
-  d.id, d.owner_id, d.lane, d.message_id, d.target, m.event, d.state, d.attempts, m.occurred_at, d.created_at,
+  d.id, d.owner_id, d.ordered_queue, d.message_id, d.target, m.event, d.state, d.attempts, m.occurred_at, d.created_at,
   d.finished_at, (
     select a.error from notification_attempts a where a.delivery_id = d.id order by a.number desc limit 1) as error,
   case when d.state = 'pending' then (
-    select l.due_at from notification_lanes l where l.owner_id = d.owner_id and l.lane = d.lane) end as next_attempt_at`
+    select q.due_at from notification_queues q where q.owner_id = d.owner_id and q.ordered_queue = d.ordered_queue) end as next_attempt_at`
 
-/** The ordered queue (`lane`) of a `notify` delivery is named after its build, unless `build_id` is set. */
+/** The ordered queue (`ordered_queue`) of a `notify` delivery is named after its build, unless `build_id` is set. */
 const ofBuild = (orgId: string, buildId: string) =>
-  sql`d.organization_id = ${orgId} and d.target is not null and coalesce(d.build_id::text, d.lane) = ${buildId}`
+  sql`d.organization_id = ${orgId} and d.target is not null and coalesce(d.build_id::text, d.ordered_queue) = ${buildId}`
 
 /** In the order of their events. */
 export async function listOfBuild(

@@ -7,7 +7,7 @@ import type { EventName } from '../../../notifications/names.ts'
 export interface DeliveryRow {
   id: string
   owner_id: string
-  lane: string
+  ordered_queue: string
   message_id: string
   event: EventName
   state: 'pending' | 'delivered' | 'dead' | 'discarded'
@@ -20,9 +20,9 @@ export interface DeliveryRow {
 }
 
 const columns = sql`
-  d.id, d.owner_id, d.lane, d.message_id, m.event, d.state, d.attempts, m.data -> 'build' ->> 'url' as build_url,
+  d.id, d.owner_id, d.ordered_queue, d.message_id, m.event, d.state, d.attempts, m.data -> 'build' ->> 'url' as build_url,
   m.occurred_at, d.created_at, d.finished_at, case when d.state = 'pending' then (
-    select l.due_at from notification_lanes l where l.owner_id = d.owner_id and l.lane = d.lane) end as next_attempt_at`
+    select q.due_at from notification_queues q where q.owner_id = d.owner_id and q.ordered_queue = d.ordered_queue) end as next_attempt_at`
 
 interface Place {
   at: string
@@ -79,13 +79,13 @@ export async function listAttempts(db: Db, orgId: string, deliveryId: string): P
 export async function setPending(
   trx: Trx,
   orgId: string,
-  { id, owner_id: recipientId, lane }: Pick<DeliveryRow, 'id' | 'owner_id' | 'lane'>,
+  { id, owner_id: recipientId, ordered_queue: queue }: Pick<DeliveryRow, 'id' | 'owner_id' | 'ordered_queue'>,
   { now, giveUpAt }: { now: string; giveUpAt: string },
 ): Promise<void> {
   await sql`
-    insert into notification_lanes (owner_id, lane, organization_id, due_at)
-    values (${recipientId}, ${lane}, ${orgId}, ${now})
-    on conflict (owner_id, lane) do update set due_at = least(notification_lanes.due_at, excluded.due_at)`.execute(
+    insert into notification_queues (owner_id, ordered_queue, organization_id, due_at)
+    values (${recipientId}, ${queue}, ${orgId}, ${now})
+    on conflict (owner_id, ordered_queue) do update set due_at = least(notification_queues.due_at, excluded.due_at)`.execute(
     trx,
   )
   await sql`
