@@ -36,7 +36,7 @@ const onlyIn = { yaml: ['packages/engine/src/yaml.ts'] }
  */
 const ladder = [
   ['main.ts', 'app.ts', 'wire.ts', 'monitoring.ts', 'worker.ts', 'bootstrap.ts', 'backup', 'program'],
-  ['agent-api', 'pages', 'graphql', 'mcp'],
+  ['agent-api', 'pages', 'graphql', 'mcp', 'openapi'],
   ['hosted-agents', 'webhooks'],
   ['resources'],
   ['http', 'conductor'],

@@ -12,7 +12,7 @@ const typesFile = join(packages, 'web', 'src', 'api', 'operations.ts')
 
 async function writeTypes() {
   const { slices } = await import('../packages/server/dist/app.js')
-  const { openApiDocument } = await import('../packages/server/dist/http/openapi.js')
+  const { openApiDocument } = await import('../packages/server/dist/openapi/document.js')
   const { paths, components } = await openApiDocument('http://localhost', slices, {})
   writeFileSync(typesFile, textOf(paths, components.schemas))
 }

@@ -1,6 +1,6 @@
 // The endpoint of test collectors in the OpenAPI document. It belongs to the agent API, which is otherwise not in the
 // document, so it is written by hand.
-import type { Json } from './openapi-schemas.ts'
+import type { Json } from './schemas.ts'
 
 const text = (description: string) => ({ type: 'string', description })
 

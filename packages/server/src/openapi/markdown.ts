@@ -1,6 +1,6 @@
 // The OpenAPI document as Markdown, for people in a terminal and for language models: an index, and a page for each group of
 // operations. llms.txt is the index of both.
-import type { Json } from './openapi-schemas.ts'
+import type { Json } from './schemas.ts'
 
 export interface MarkdownDocs {
   /** By the name of the group. */

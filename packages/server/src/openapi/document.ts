@@ -2,10 +2,10 @@
 import { setImmediate } from 'node:timers/promises'
 import type { TSchema } from 'typebox'
 import { pathParameters, tagDescriptions } from './field-descriptions.ts'
-import { headerNames, headers, referTo } from './openapi-headers.ts'
-import { uploadPath } from './openapi-uploads.ts'
-import { Components, publishSchema, sentence, type Json } from './openapi-schemas.ts'
-import type { Route, Slices } from './route.ts'
+import { headerNames, headers, referTo } from './headers.ts'
+import { uploadPath } from './uploads.ts'
+import { Components, publishSchema, sentence, type Json } from './schemas.ts'
+import type { Route, Slices } from '../http/route.ts'
 
 const securitySchemes = {
   token: { type: 'http', scheme: 'bearer', description: 'An access token of a user.' },

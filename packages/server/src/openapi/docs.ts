@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { packageFolder, resolveDependency } from '../lib/package-files.ts'
-import { markdownDocs, type MarkdownDocs } from './docs-markdown.ts'
-import { openApiDocument, type Examples } from './openapi.ts'
-import type { Slices } from './route.ts'
+import { markdownDocs, type MarkdownDocs } from './markdown.ts'
+import { openApiDocument, type Examples } from './document.ts'
+import type { Slices } from '../http/route.ts'
 
 // The only files served from disk. No part of a URL becomes a path.
 const assets = {

@@ -1,5 +1,5 @@
 // The response headers in the OpenAPI document.
-import type { Route } from './route.ts'
+import type { Route } from '../http/route.ts'
 
 interface Header {
   description: string
