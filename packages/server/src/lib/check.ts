@@ -89,10 +89,11 @@ function demand({ keyword, params }: Violation, schema: TSchema | undefined): st
   }
 }
 
-/** A schema with a pattern has a description that begins with "must". */
+/** The last sentence of the description of a schema with a pattern: "Name, for people. Must not be blank." */
 const description = (schema: TSchema | undefined) => {
-  const text = schema === undefined ? undefined : Reflect.get(schema, 'description')
-  return typeof text === 'string' && text.startsWith('must ') ? text : undefined
+  const text: unknown = schema === undefined ? undefined : Reflect.get(schema, 'description')
+  const [, rest] = /(?:^|\. )must (.+?)\.?$/i.exec(String(text)) ?? []
+  return rest === undefined ? undefined : `must ${rest}`
 }
 
 function alternatives(schema: TSchema | undefined): string {

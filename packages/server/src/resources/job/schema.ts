@@ -1,10 +1,9 @@
 import { JOB_STATES, shownJobState } from '@millrace/engine/states.ts'
 import { Type } from 'typebox'
-import { orNull, Timestamp, Uuid } from '../schema.ts'
-import { UserOrNull } from '../people/user/schema.ts'
+import { boolean, integer, optional, orNull, text, Timestamp, timestamp, Uuid, uuid } from '../schema.ts'
+import { User } from '../people/user/schema.ts'
 
 const TextOrNull = orNull(Type.String())
-const IntegerOrNull = orNull(Type.Integer())
 const TimestampOrNull = orNull(Timestamp)
 
 /** How the API spells the states of a job. */
@@ -13,16 +12,16 @@ export const jobStates = JOB_STATES.filter((state) => shownJobState(state) === s
 export const JobState = Type.Union(jobStates.map((state) => Type.Literal(state)))
 
 const Signature = Type.Object({
-  value: Type.String(),
-  algorithm: Type.String(),
-  signed_fields: Type.Array(Type.String()),
+  value: text('The signature itself.'),
+  algorithm: text('Algorithm of the signature.'),
+  signed_fields: Type.Array(Type.String(), { description: 'Names of the fields that the signature covers.' }),
 })
 
 const RetryType = Type.Union([Type.Literal('manual'), Type.Literal('automatic')])
 
 const TriggeredBuild = Type.Object({
   id: Uuid,
-  number: Type.Integer(),
+  number: integer('Number of the build within its pipeline.'),
   url: Type.String(),
   web_url: Type.String(),
 })
@@ -34,78 +33,104 @@ const JobAgent = Type.Object(
     url: Type.String(),
     web_url: Type.String(),
     name: Type.String(),
-    connection_state: Type.String(),
-    hostname: Type.String(),
-    ip_address: TextOrNull,
-    user_agent: TextOrNull,
-    creator: UserOrNull,
+    connection_state: text('Whether and how the agent is connected.'),
+    hostname: text('Name of the machine that the agent runs on.'),
+    ip_address: orNull(text('Address that the agent connects from.')),
+    user_agent: orNull(text('Name and version of the program, as it gives them.')),
+    creator: orNull(User, 'Who created it; null when that user is gone, or no user did.'),
     created_at: Timestamp,
   },
   { description: 'The agent that ran the job, or runs it.' },
 )
 
-const hint = orNull(Type.String({ description: 'What is to be known about it; null when there is nothing.' }))
+const hint = orNull(text('What is to be known about it; null when there is nothing.'))
+
+const Label = text('Name of the step, for people.')
 
 const askedField = {
-  key: Type.String({ description: 'The key of the meta-data that the answer is written to.' }),
-  label: Type.String(),
+  key: text('The key of the meta-data that the answer is written to.'),
+  label: Label,
   hint,
-  required: Type.Boolean({ description: 'Whether it needs an answer.' }),
+  required: boolean('Whether it needs an answer.'),
 }
 
 const SelectOption = Type.Object({
-  label: Type.String(),
-  value: Type.String({ description: 'The value that is written to the meta-data.' }),
+  label: Label,
+  value: text('The value that is written to the meta-data.'),
   hint,
-  required: orNull(Type.Boolean({ description: 'As the step says it; null when it does not.' })),
+  required: orNull(boolean('As the step says it; null when it does not.')),
 })
 
 const ManualField = Type.Union([
   Type.Object({
     kind: Type.Literal('text', { description: 'A text is asked for.' }),
     ...askedField,
-    default: orNull(Type.String({ description: 'The answer where none is given.' })),
-    format: orNull(Type.String({ description: 'A regular expression that the whole answer has to match.' })),
+    default: orNull(text('The answer where none is given.')),
+    format: orNull(text('A regular expression that the whole answer has to match.')),
   }),
   Type.Object({
     kind: Type.Literal('select', { description: 'A choice is asked for.' }),
     ...askedField,
-    multiple: Type.Boolean({ description: 'Whether several options may be chosen.' }),
+    multiple: boolean('Whether several options may be chosen.'),
     default: Type.Array(Type.String(), { description: 'The answer where none is given.' }),
     options: Type.Array(SelectOption, { description: 'The options to choose from.' }),
   }),
 ])
 
+export const State = Type.Union(JobState.anyOf, { description: 'State of the job.' })
+
+export const AgentQueryRules = Type.Array(Type.String(), {
+  description: 'What an agent’s tags must match, as `key=value`.',
+})
+
 export const Job = Type.Object(
   {
     id: Uuid,
     graphql_id: Type.String(),
-    type: Type.Union(['script', 'waiter', 'manual', 'trigger'].map((type) => Type.Literal(type))),
-    name: TextOrNull,
-    label: Type.Optional(Type.String({ description: 'Manual jobs only: the same as `name`.' })),
-    step_key: TextOrNull,
-    group_key: Type.Optional(Type.String({ description: 'Present when the job belongs to a group.' })),
-    step: Type.Object({ id: Uuid, signature: orNull(Signature) }),
-    priority: Type.Object({ number: Type.Integer() }),
-    agent_query_rules: Type.Array(Type.String()),
-    state: JobState,
+    type: Type.Union(
+      ['script', 'waiter', 'manual', 'trigger'].map((type) => Type.Literal(type)),
+      {
+        description: 'Kind of the job: a command, a wait, a block or input, or a trigger.',
+      },
+    ),
+    name: orNull(text('Name of the job, for people; null when it has none.')),
+    label: Type.Optional(text('Manual jobs only: the same as `name`.')),
+    step_key: orNull(text('Key of the step; null when it has none.')),
+    group_key: Type.Optional(text('Present when the job belongs to a group.')),
+    step: Type.Object(
+      {
+        id: uuid('UUID of the step.'),
+        signature: orNull(Signature, 'Signature of the step; null when it is not signed.'),
+      },
+      { description: 'The step that the job was made from.' },
+    ),
+    priority: Type.Object(
+      { number: integer('Higher ones are handed out first.') },
+      {
+        description: 'Which jobs are handed out first.',
+      },
+    ),
+    agent_query_rules: AgentQueryRules,
+    state: State,
     build_url: Type.String(),
     web_url: Type.String(),
-    log_url: TextOrNull,
-    raw_log_url: TextOrNull,
-    artifact_url: TextOrNull,
-    artifacts_url: orNull(Type.String({ description: 'The same as `artifact_url`.' })),
-    command: TextOrNull,
-    soft_failed: Type.Boolean(),
-    exit_status: IntegerOrNull,
-    signal: TextOrNull,
-    signal_reason: TextOrNull,
-    promised_exit_status: Type.Optional(Type.Integer({ description: 'Present once promised.' })),
-    promised_exit_status_at: Type.Optional(Timestamp),
+    log_url: orNull(text('Address of the log in the API; null for jobs that run nothing.')),
+    raw_log_url: orNull(text('Address of the log as plain text; null for jobs that run nothing.')),
+    artifact_url: orNull(text('Address of the job’s artifacts in the API; null for jobs that run nothing.')),
+    artifacts_url: orNull(text('The same as `artifact_url`.')),
+    command: orNull(text('The command; null when there is none.')),
+    soft_failed: boolean('Whether the job failed in a way that its step allows.'),
+    exit_status: orNull(integer('Exit status of the command; null before it ended.')),
+    signal: orNull(text('Signal that ended the process; null when none did.')),
+    signal_reason: orNull(
+      text('Why the process was ended from outside, or never started; null when it ended by itself.'),
+    ),
+    promised_exit_status: Type.Optional(integer('Present once promised.')),
+    promised_exit_status_at: Type.Optional(
+      timestamp('When the job promised its exit status; absent until then.'),
+    ),
     broken_reason: orNull(
-      Type.String({
-        description: 'Why a broken job never runs: `conditional_failed`, `branch_mismatch` or a text.',
-      }),
+      text('Why a broken job never runs: `conditional_failed`, `branch_mismatch` or a text.'),
     ),
     state_reason: Type.Optional(
       Type.String({
@@ -114,43 +139,66 @@ export const Job = Type.Object(
           'no room for a retry, which keys a step waited for that no step has.',
       }),
     ),
-    artifact_paths: TextOrNull,
+    artifact_paths: orNull(
+      text('Patterns of the files to upload, separated by `;`; null when there are none.'),
+    ),
     agent: orNull(JobAgent),
     created_at: Timestamp,
-    scheduled_at: Timestamp,
-    runnable_at: TimestampOrNull,
+    scheduled_at: timestamp('When it was put up for running.'),
+    runnable_at: orNull(timestamp('When the job became ready for an agent; null before that.')),
     started_at: TimestampOrNull,
     finished_at: TimestampOrNull,
-    expired_at: TimestampOrNull,
-    concurrency_wait_time_ms: IntegerOrNull,
-    retried: Type.Boolean(),
-    retried_in_job_id: orNull(Uuid),
-    retried_by: UserOrNull,
-    retries_count: IntegerOrNull,
-    retry_source: orNull(Type.Object({ job_id: Uuid, retry_type: RetryType })),
-    retry_type: orNull(RetryType),
-    parallel_group_index: IntegerOrNull,
-    parallel_group_total: IntegerOrNull,
-    matrix: Type.Union([Type.String(), Type.Record(Type.String(), Type.String()), Type.Null()]),
+    expired_at: orNull(timestamp('When it expired; null unless it did.')),
+    concurrency_wait_time_ms: orNull(
+      integer('Milliseconds that the job waited for its concurrency group; null when it has none.'),
+    ),
+    retried: boolean('Whether another job was made to retry this one.'),
+    retried_in_job_id: orNull(uuid('UUID of the job that retries this one; null when none does.')),
+    retried_by: orNull(User, 'Who retried the job; null when nobody did, or it was automatic.'),
+    retries_count: orNull(
+      integer('How many runs of the job came before this one; null for waits and blocks.'),
+    ),
+    retry_source: orNull(
+      Type.Object({
+        job_id: Uuid,
+        retry_type: Type.Union(RetryType.anyOf, {
+          description: 'Whether the retry was `manual` or `automatic`; null when it is none.',
+        }),
+      }),
+      'The job that this one retries; null when it retries none.',
+    ),
+    retry_type: orNull(RetryType, 'Whether the retry was `manual` or `automatic`; null when it is none.'),
+    parallel_group_index: orNull(
+      integer('Place among the parallel jobs of the step, from 0; null when it is not parallel.'),
+    ),
+    parallel_group_total: orNull(
+      integer('How many parallel jobs the step has; null when it is not parallel.'),
+    ),
+    matrix: Type.Union([
+      Type.String(),
+      Type.Record(Type.String(), Type.String()),
+      Type.Null({ description: 'The values of the step’s matrix for this job; null when it has none.' }),
+    ]),
     cluster_id: orNull(Uuid),
     cluster_url: TextOrNull,
-    cluster_queue_id: orNull(Uuid),
-    cluster_queue_url: TextOrNull,
-    prompt: Type.Optional(
-      orNull(Type.String({ description: 'Manual jobs only: the text above the fields.' })),
-    ),
-    submit: Type.Optional(orNull(Type.String({ description: 'Manual jobs only: the word on the button.' }))),
+    cluster_queue_id: orNull(uuid('UUID of the queue; null when there is none.')),
+    cluster_queue_url: orNull(text('Address of the queue in the API; null when there is none.')),
+    prompt: optional(text('Manual jobs only: the text above the fields.')),
+    submit: optional(text('Manual jobs only: the word on the button.')),
     fields: Type.Optional(
       Type.Array(ManualField, {
         description: 'Manual jobs only: what the person who unblocks is asked for.',
       }),
     ),
-    unblockable: Type.Optional(Type.Boolean({ description: 'Manual jobs only.' })),
-    unblock_url: Type.Optional(Type.String({ description: 'Manual jobs only.' })),
-    unblocked_by: Type.Optional(UserOrNull),
-    unblocked_at: Type.Optional(TimestampOrNull),
-    async: Type.Optional(Type.Boolean({ description: 'Trigger jobs only.' })),
-    triggered_build: Type.Optional(orNull(TriggeredBuild)),
+    unblockable: Type.Optional(boolean('Manual jobs only.')),
+    unblock_url: Type.Optional(text('Manual jobs only.')),
+    unblocked_by: optional(User, 'Manual jobs only: who unblocked it; null before that.'),
+    unblocked_at: optional(timestamp('Manual jobs only: when it was unblocked; null before that.')),
+    async: Type.Optional(boolean('Trigger jobs only.')),
+    triggered_build: optional(
+      TriggeredBuild,
+      'Trigger jobs only: the build that was made; null before that.',
+    ),
   },
   { title: 'Job' },
 )

@@ -2,7 +2,9 @@
 import { Type, type Static } from 'typebox'
 
 export const MemberRole = Type.Union([Type.Literal('admin'), Type.Literal('member')])
-export const SsoMode = Type.Union([Type.Literal('required'), Type.Literal('optional')])
+export const SsoMode = Type.Union([Type.Literal('required'), Type.Literal('optional')], {
+  description: 'Whether single sign-on is `required` or `optional` for the person.',
+})
 
 export type SsoMode = Static<typeof SsoMode>
 

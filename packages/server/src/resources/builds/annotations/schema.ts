@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { orNull, Timestamp, Uuid } from '../../schema.ts'
+import { boolean, optional, orNull, text, Timestamp, Uuid, uuid } from '../../schema.ts'
 
 const Style = Type.Union([
   Type.Literal('success'),
@@ -21,14 +21,14 @@ const Priority = Type.Integer({
 export const Annotation = Type.Object(
   {
     id: Uuid,
-    context: Type.String({ description: 'What tells it from the other annotations of the build or job.' }),
-    style: orNull(Style),
-    scope: AnnotationScope,
-    job_id: orNull(Uuid),
+    context: text('What tells it from the other annotations of the build or job.'),
+    style: orNull(Style, 'How the annotation is shown; null: plainly.'),
+    scope: Type.Union(AnnotationScope.anyOf, {
+      description: 'Whether it belongs to the whole build or to one job.',
+    }),
+    job_id: orNull(uuid('UUID of the job that it belongs to; null for those of a build.')),
     priority: Priority,
-    body_html: Type.Optional(
-      Type.String({ description: 'The body rendered, and freed of all that could act.' }),
-    ),
+    body_html: Type.Optional(text('The body rendered, and freed of all that could act.')),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -40,12 +40,10 @@ export const mostBodyBytes = 1024 * 1024
 export const CreateAnnotation = Type.Object(
   {
     body: Type.String({ minLength: 1, description: 'Markdown, or HTML; at most 1 MiB.' }),
-    style: Type.Optional(orNull(Style)),
+    style: optional(Style, 'How the annotation is shown; null: plainly.'),
     priority: Type.Optional(Priority),
     context: Type.Optional(Type.String({ maxLength: 100, description: 'Default: `default`.' })),
-    append: Type.Optional(
-      Type.Boolean({ description: 'Add to the annotation of the same context instead of replacing it.' }),
-    ),
+    append: Type.Optional(boolean('Add to the annotation of the same context instead of replacing it.')),
   },
   {
     title: 'CreateAnnotation',

@@ -1,27 +1,40 @@
 import { Type } from 'typebox'
 import { Build } from '../builds/schema.ts'
 import { GraphStep } from '../graph/schema.ts'
-import { CursorLinks, orNull, Timestamp, Uuid } from '../../schema.ts'
+import {
+  boolean,
+  CursorLinks,
+  described,
+  integer,
+  orNull,
+  text,
+  Timestamp,
+  timestamp,
+  Uuid,
+  uuid,
+} from '../../schema.ts'
 
 const Text = Type.String()
 const TextOrNull = orNull(Text)
+
+const ArchivedAt = timestamp('When the pipeline was archived; null when it is not.')
 
 export const ArchivedBuild = Type.Object(
   {
     id: Uuid,
     url: Text,
-    build_url: Type.String({ description: 'Where the build was, and is still answered.' }),
-    number: Type.Integer(),
-    state: Text,
-    message: orNull(Type.String({ description: 'The first 1,000 characters.' })),
+    build_url: text('Where the build was, and is still answered.'),
+    number: integer('Number of the build within its pipeline.'),
+    state: text('The state in which the build ended.'),
+    message: orNull(text('The first 1,000 characters.')),
     commit: Text,
     branch: Text,
     created_at: Timestamp,
     finished_at: Timestamp,
-    archived_at: Timestamp,
-    jobs_count: Type.Integer({ description: 'How many jobs it had, with those that were retried.' }),
-    logs_count: Type.Integer({ description: 'How many of their logs are kept.' }),
-    size: Type.Integer({ description: 'Bytes of the archive in the blob store, without logs.' }),
+    archived_at: ArchivedAt,
+    jobs_count: integer('How many jobs it had, with those that were retried.'),
+    logs_count: integer('How many of their logs are kept.'),
+    size: integer('Bytes of the archive in the blob store, without logs.'),
   },
   { title: 'ArchivedBuild' },
 )
@@ -33,12 +46,12 @@ export const ArchivedBuildList = Type.Object(
 
 const ArchivedAnnotation = Type.Object({
   id: Uuid,
-  context: Text,
-  style: TextOrNull,
-  scope: Text,
+  context: text('What tells it from the other annotations of the build or job.'),
+  style: orNull(text('How the annotation is shown; null: plainly.')),
+  scope: text('Whether it belonged to the whole build or to one job.'),
   job_id: orNull(Uuid),
-  priority: Type.Integer(),
-  body: Type.String({ description: 'As it was written, in Markdown.' }),
+  priority: integer('Jobs with higher numbers are handed out first.'),
+  body: text('As it was written, in Markdown.'),
   created_at: Timestamp,
   updated_at: Timestamp,
 })
@@ -46,54 +59,52 @@ const ArchivedAnnotation = Type.Object({
 const ArchivedArtifact = Type.Object({
   id: Uuid,
   job_id: Uuid,
-  state: Type.String({
-    description: '`finished`: its file was deleted with the build, unless it has an `external_url`.',
-  }),
-  path: Text,
-  mime_type: Text,
-  file_size: Type.Integer(),
-  sha1sum: Text,
-  sha256sum: orNull(Type.String({ description: 'SHA-256 of the file, in hex.' })),
-  external_url: orNull(Type.String({ description: 'Where a file in a store of your own lies.' })),
+  state: text('`finished`: its file was deleted with the build, unless it has an `external_url`.'),
+  path: text('Path of the file, as it was uploaded.'),
+  mime_type: text('Media type of the file.'),
+  file_size: integer('Size of the file in bytes.'),
+  sha1sum: text('SHA-1 of the file, in hex.'),
+  sha256sum: orNull(text('SHA-256 of the file, in hex.')),
+  external_url: orNull(text('Where a file in a store of your own lies.')),
 })
 
 const ArchivedLog = Type.Object({
   job_id: Uuid,
-  size: Type.Integer({ description: 'In bytes.' }),
-  deleted: Type.Boolean({ description: 'Whether it was deleted before its build was archived.' }),
-  url: Type.String({ description: 'Where it is read as long as it is kept.' }),
+  size: integer('In bytes.'),
+  deleted: boolean('Whether it was deleted before its build was archived.'),
+  url: text('Where it is read as long as it is kept.'),
 })
 
 const ArchivedStepUpload = Type.Object({
   uuid: Uuid,
-  state: Text,
-  source_job_id: Uuid,
-  replace_existing_steps: Type.Boolean(),
-  rejection_type: TextOrNull,
+  state: text('What became of the upload.'),
+  source_job_id: uuid('UUID of the job that uploaded the steps.'),
+  replace_existing_steps: boolean('Whether the upload replaced the steps that had not started.'),
+  rejection_type: orNull(text('Why it was rejected, for programs.')),
   message: TextOrNull,
-  definition_yaml: TextOrNull,
+  definition_yaml: orNull(text('The uploaded text; null when it was not kept.')),
   created_at: Timestamp,
 })
 
 const ArchivedTestRun = Type.Object({
   id: Uuid,
-  suite_slug: Type.String({ description: 'Name of the suite in URLs.' }),
+  suite_slug: text('Name of the suite in URLs.'),
   branch: TextOrNull,
-  commit_sha: TextOrNull,
-  passed_count: Type.Integer(),
-  failed_count: Type.Integer(),
-  skipped_count: Type.Integer(),
-  unknown_count: Type.Integer(),
-  duration: Type.Number(),
+  commit_sha: orNull(text('Commit that was tested; null when the sender did not say.')),
+  passed_count: integer('How many tests passed.'),
+  failed_count: integer('How many tests failed.'),
+  skipped_count: integer('How many tests were skipped.'),
+  unknown_count: integer('How many tests have no known result.'),
+  duration: Type.Number({ description: 'Seconds that it took.' }),
   created_at: Timestamp,
   failures: Type.Array(
     Type.Object({
-      scope: Text,
+      scope: text('Group of the test.'),
       name: Text,
-      location: TextOrNull,
-      file_name: TextOrNull,
-      failure_reason: TextOrNull,
-      duration: orNull(Type.Number()),
+      location: orNull(text('Where the test is defined; null when the sender did not say.')),
+      file_name: orNull(text('File that the test is in; null when the sender did not say.')),
+      failure_reason: orNull(text('First line of why the test failed; null when it is not known.')),
+      duration: orNull(Type.Number(), 'Seconds that it took.'),
     }),
     { description: 'The first 200 failed tests.' },
   ),
@@ -101,16 +112,24 @@ const ArchivedTestRun = Type.Object({
 
 export const ArchivedBuildDocument = Type.Object(
   {
-    archived_at: Timestamp,
-    version: Type.Integer({ description: 'The format of this document.' }),
-    build: Build,
-    steps: Type.Array(GraphStep),
-    edges: Type.Array(Type.Array(Uuid)),
-    annotations: Type.Array(ArchivedAnnotation),
-    artifacts: Type.Array(ArchivedArtifact),
-    logs: Type.Array(ArchivedLog),
-    step_uploads: Type.Array(ArchivedStepUpload),
-    test_runs: Type.Array(ArchivedTestRun),
+    archived_at: ArchivedAt,
+    version: integer('The format of this document.'),
+    build: described(Build, 'What the triggered build is made with.'),
+    steps: Type.Array(GraphStep, { description: 'The steps of the pipeline.' }),
+    edges: Type.Array(Type.Array(Uuid), {
+      description: 'Pairs of step ids: the second waited for the first.',
+    }),
+    annotations: Type.Array(ArchivedAnnotation, {
+      description: 'Its annotations, the most important first.',
+    }),
+    artifacts: Type.Array(ArchivedArtifact, {
+      description: 'Its artifacts, oldest first, without their files.',
+    }),
+    logs: Type.Array(ArchivedLog, { description: 'The logs of its jobs.' }),
+    step_uploads: Type.Array(ArchivedStepUpload, {
+      description: 'Steps that its jobs uploaded, oldest first.',
+    }),
+    test_runs: Type.Array(ArchivedTestRun, { description: 'Its test runs, oldest first.' }),
   },
   { title: 'ArchivedBuildDocument' },
 )

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { integer, text } from '../../schema.ts'
 
 export const artifactStates = ['new', 'error', 'finished', 'deleted', 'expired'] as const
 export type ArtifactState = (typeof artifactStates)[number]
@@ -8,24 +9,30 @@ export const Artifact = Type.Object(
     id: Type.String({ format: 'uuid' }),
     job_id: Type.String({ format: 'uuid' }),
     url: Type.String(),
-    download_url: Type.String(),
-    state: Type.Union([
-      Type.Literal('new'),
-      Type.Literal('error'),
-      Type.Literal('finished'),
-      Type.Literal('deleted'),
-      Type.Literal('expired'),
-    ]),
-    path: Type.String(),
-    dirname: Type.String({ description: '`.` for a file at the root.' }),
-    filename: Type.String(),
-    mime_type: Type.String(),
-    file_size: Type.Integer({ description: 'Bytes.' }),
-    sha1sum: Type.String({ description: 'As the agent worked it out.' }),
-    glob_path: Type.Null({ deprecated: true }),
-    original_path: Type.Null({ deprecated: true }),
+    download_url: text('Address that leads to the file.'),
+    state: Type.Union(
+      [
+        Type.Literal('new'),
+        Type.Literal('error'),
+        Type.Literal('finished'),
+        Type.Literal('deleted'),
+        Type.Literal('expired'),
+      ],
+      { description: 'Whether the file is being uploaded, there, or gone.' },
+    ),
+    path: text('Path of the file, as it was uploaded.'),
+    dirname: text('`.` for a file at the root.'),
+    filename: text('Last part of the path.'),
+    mime_type: text('Media type of the file.'),
+    file_size: integer('Bytes.'),
+    sha1sum: text('As the agent worked it out.'),
+    glob_path: Type.Null({ deprecated: true, description: 'Always null.' }),
+    original_path: Type.Null({ deprecated: true, description: 'Always null.' }),
   },
   { title: 'Artifact' },
 )
 
-export const ArtifactDownload = Type.Object({ url: Type.String() }, { title: 'ArtifactDownload' })
+export const ArtifactDownload = Type.Object(
+  { url: text('Address of the file, good for 60 seconds.') },
+  { title: 'ArtifactDownload' },
+)

@@ -2,9 +2,20 @@ import { BUILD_STATES } from '@millrace/engine/states.ts'
 import { Type, type Static } from 'typebox'
 import { Job } from '../../job/schema.ts'
 import { Pipeline } from '../../pipelines/pipelines/schema.ts'
-import { orNull, Timestamp, Uuid } from '../../schema.ts'
+import {
+  boolean,
+  described,
+  integer,
+  optional,
+  orNull,
+  text,
+  Timestamp,
+  timestamp,
+  Uuid,
+  uuid,
+} from '../../schema.ts'
 import { TestRun } from '../../tests/test_runs/schema.ts'
-import { UserOrNull } from '../../people/user/schema.ts'
+import { User } from '../../people/user/schema.ts'
 
 const Text = Type.String()
 const TextOrNull = orNull(Text)
@@ -16,6 +27,7 @@ const BuildState = Type.Union(
   BUILD_STATES.filter((state) => state !== 'blocked' && state !== 'creating').map((state) =>
     Type.Literal(state),
   ),
+  { description: 'State of the build. A blocked one shows what the block counts as, and sets `blocked`.' },
 )
 
 /** Values of the `state` filter. The query explains those that are no states of builds; others match nothing. */
@@ -23,42 +35,71 @@ export const stateFilters = [...BUILD_STATES, 'waiting', 'waiting_failed', 'fini
 
 const Source = Type.Union(
   ['webhook', 'api', 'ui', 'trigger_job', 'schedule'].map((source) => Type.Literal(source)),
+  { description: 'What started it.' },
 )
 
 const TestRuns = Type.Object({ runs: Type.Array(TestRun, { description: 'The first 100.' }) })
 
 export const Build = Type.Object(
   {
-    id: Uuid,
+    id: uuid('UUID of the build.'),
     graphql_id: Text,
     url: Text,
     web_url: Text,
-    number: Type.Integer(),
+    number: integer('Number of the build within its pipeline; gaps are possible.'),
     state: BuildState,
-    blocked: Type.Boolean({ description: 'Whether it waits for somebody to release a block step.' }),
-    blocked_state: Type.String({
-      description: 'While blocked, what the build counts as: `passed`, `failed` or `running`; else empty.',
-    }),
-    cancel_reason: TextOrNull,
+    blocked: boolean('Whether it waits for somebody to release a block step.'),
+    blocked_state: text(
+      'While blocked, what the build counts as: `passed`, `failed` or `running`; else empty.',
+    ),
+    cancel_reason: orNull(
+      text('The reason given at cancellation; null unless the build was canceled with one.'),
+    ),
     message: TextOrNull,
     commit: Text,
     branch: Text,
-    tag: TextOrNull,
+    tag: orNull(text('Tag; null when there is none.')),
     env: Texts,
     source: Source,
-    author: orNull(Type.Object({ name: TextOrNull, email: TextOrNull })),
-    creator: UserOrNull,
+    author: orNull(Type.Object({ name: TextOrNull, email: TextOrNull }), 'Who wrote the commit.'),
+    creator: orNull(User, 'Who created it; null when that user is gone, or no user did.'),
     created_at: Timestamp,
-    scheduled_at: Timestamp,
+    scheduled_at: timestamp('When it was put up for running.'),
     started_at: TimestampOrNull,
-    failing_at: TimestampOrNull,
+    failing_at: orNull(
+      timestamp(
+        'When the first hard failure of a job made the build fail; never cleared, null if there was none.',
+      ),
+    ),
     finished_at: TimestampOrNull,
-    meta_data: Texts,
-    pull_request: orNull(Type.Object({ id: Text, base: TextOrNull, repository: TextOrNull })),
-    merge_queue: orNull(Type.Object({ base_branch: Text })),
-    rebuilt_from: orNull(Type.Object({ id: Uuid, number: Type.Integer(), url: Text })),
+    meta_data: described(Texts, 'Meta-data by key.'),
+    pull_request: orNull(
+      Type.Object({
+        id: text('Number of the pull request, as text.'),
+        base: orNull(text('The branch that the pull request is to be merged into.')),
+        repository: orNull(text('URL of the git repository.')),
+      }),
+      'The pull request that is built; null when there is none.',
+    ),
+    merge_queue: orNull(
+      Type.Object({ base_branch: text('The branch that the merge queue is for.') }),
+      'The merge queue that the build belongs to; null when there is none.',
+    ),
+    rebuilt_from: orNull(
+      Type.Object({
+        id: Uuid,
+        number: integer('Number of that build within its pipeline.'),
+        url: Text,
+      }),
+      'The build that this one repeats; null when it repeats none.',
+    ),
     triggered_from: orNull(
-      Type.Object({ build_id: Uuid, build_number: Type.Integer(), build_pipeline_slug: Text }),
+      Type.Object({
+        build_id: uuid('UUID of the build.'),
+        build_number: integer('Number of the build within its pipeline.'),
+        build_pipeline_slug: text('Slug of the pipeline of the build.'),
+      }),
+      'The build whose trigger step made this one; null when none did.',
     ),
     archived_at: Type.Optional(
       Type.String({
@@ -67,19 +108,26 @@ export const Build = Type.Object(
           'Get only, for an archived build: when it was archived. Everything else is as it was then.',
       }),
     ),
-    jobs: Type.Optional(Type.Array(Job)),
-    pipeline: Type.Optional(Pipeline),
+    jobs: Type.Optional(
+      Type.Array(Job, { description: 'The jobs of the build; absent with `exclude_jobs`.' }),
+    ),
+    pipeline: Type.Optional(
+      described(Pipeline, 'The pipeline of the build; absent with `exclude_pipeline`.'),
+    ),
     job_state_counts: Type.Optional(
       Type.Object(
-        { total: Type.Integer(), states: Type.Record(Text, Type.Integer()) },
+        {
+          total: integer('How many there are in all.'),
+          states: described(Type.Record(Text, Type.Integer()), 'Number of jobs by state.'),
+        },
         { description: 'Get only: how many jobs there are in which state, shown or not.' },
       ),
     ),
-    test_analytics: Type.Optional(TestRuns),
-    test_engine: Type.Optional(TestRuns),
-    retried_jobs_count: Type.Optional(
-      Type.Integer({ description: 'Retry failed jobs only: how many were retried.' }),
+    test_analytics: Type.Optional(described(TestRuns, 'The test runs of the build; present when asked for.')),
+    test_engine: Type.Optional(
+      described(TestRuns, 'The same as `test_analytics`; present when asked for by that name.'),
     ),
+    retried_jobs_count: Type.Optional(integer('Retry failed jobs only: how many were retried.')),
   },
   { title: 'Build' },
 )
@@ -106,15 +154,13 @@ export const BuildQuery = {
   created_from: Time('Created at this ISO 8601 time or later.'),
   created_to: Time('Created before this ISO 8601 time.'),
   finished_from: Time('Finished at this ISO 8601 time or later.'),
-  creator: Type.Optional(Type.String({ description: 'The id of the user who created it.' })),
+  creator: Type.Optional(text('The id of the user who created it.')),
   meta_data: Type.Optional(
     Type.Record(Text, Text, { description: '`meta_data[key]=value`; of several, all must hold.' }),
   ),
   include_paused: Flag('Default true. When false, what lies on paused queues is left out.'),
   ...ShownParts,
-  after: Type.Optional(
-    Type.String({ description: 'From a `next-cursor` link: instead of `page`, and without its limit.' }),
-  ),
+  after: Type.Optional(text('From a `next-cursor` link: instead of `page`, and without its limit.')),
 }
 
 export const GetBuildQuery = {
@@ -124,26 +170,49 @@ export const GetBuildQuery = {
   include_test_engine: Flag('Add the same as `test_engine`.'),
 }
 
-const optional = <T extends Parameters<typeof orNull>[0]>(schema: T) => Type.Optional(orNull(schema))
-
-const Named = { minLength: 1, maxLength: 500, pattern: '\\S', description: 'must not be blank' }
+const Named = { minLength: 1, maxLength: 500, pattern: '\\S' }
 const Value = Type.Union([Text, Type.Number(), Type.Boolean()])
 const Person = Type.String({ maxLength: 500 })
 
 export const CreateBuild = Type.Object(
   {
-    commit: Type.String({ ...Named, examples: ['HEAD'] }),
-    branch: Type.String({ ...Named, examples: ['main'] }),
-    author: optional(Type.Object({ name: optional(Person), email: optional(Person) })),
-    clean_checkout: optional(Type.Boolean()),
+    commit: Type.String({
+      ...Named,
+      description: 'Commit, ref or tag to build. Must not be blank.',
+      examples: ['HEAD'],
+    }),
+    branch: Type.String({
+      ...Named,
+      description: 'Name of the branch. Must not be blank.',
+      examples: ['main'],
+    }),
+    author: optional(
+      Type.Object({ name: optional(Person), email: optional(Person) }),
+      'Who wrote the commit.',
+    ),
+    clean_checkout: optional(boolean('Whether agents remove the checkout first. Default: false.')),
     env: optional(Type.Record(Text, Value)),
-    ignore_pipeline_branch_filters: optional(Type.Boolean()),
+    ignore_pipeline_branch_filters: optional(
+      boolean('Whether to build although the pipeline’s branch filter excludes the branch. Default: false.'),
+    ),
     message: optional(Type.String({ maxLength: 65_536 })),
-    meta_data: optional(Type.Record(Text, Value)),
-    pull_request_base_branch: optional(Type.String({ maxLength: 500 })),
-    pull_request_id: optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
-    pull_request_labels: optional(Type.Array(Type.String({ maxLength: 255 }), { maxItems: 100 })),
-    pull_request_repository: optional(Type.String({ maxLength: 2000 })),
+    meta_data: optional(Type.Record(Text, Value), 'Meta-data by key.'),
+    pull_request_base_branch: optional(
+      Type.String({ maxLength: 500 }),
+      'The branch that the pull request is to be merged into.',
+    ),
+    pull_request_id: optional(
+      Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+      'Number of the pull request.',
+    ),
+    pull_request_labels: optional(
+      Type.Array(Type.String({ maxLength: 255 }), { maxItems: 100 }),
+      'Labels of the pull request.',
+    ),
+    pull_request_repository: optional(
+      Type.String({ maxLength: 2000 }),
+      'Git repository that the pull request comes from.',
+    ),
   },
   {
     title: 'CreateBuild',
@@ -159,10 +228,7 @@ export const CancelBuild = Type.Object(
 export const RetryFailedJobs = Type.Object(
   {
     states: optional(
-      Type.String({
-        description:
-          'Which, separated by commas: canceled, expired, failed, soft_failed, timed_out. Default: all.',
-      }),
+      text('Which, separated by commas: canceled, expired, failed, soft_failed, timed_out. Default: all.'),
     ),
   },
   { title: 'RetryFailedJobs', examples: [{ states: 'failed,timed_out' }] },

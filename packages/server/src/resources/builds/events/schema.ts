@@ -1,14 +1,13 @@
 import { Type } from 'typebox'
-import { Uuid } from '../../schema.ts'
+import { text, Uuid } from '../../schema.ts'
 
 export const mostBuilds = 8
 
 export const EventsQuery = {
   after: Type.Optional(
-    Type.String({
-      description:
-        'A cursor: the events continue where the response with it ends. Without it they begin now, and the first has the cursor.',
-    }),
+    text(
+      'A cursor: the events continue where the response with it ends. Without it they begin now, and the first has the cursor.',
+    ),
   ),
   build: Type.Optional(
     Type.Array(Uuid, {

@@ -1,17 +1,17 @@
 import { Type } from 'typebox'
-import { Uuid, orNull } from '../../schema.ts'
+import { boolean, described, integer, orNull, text, Uuid, uuid } from '../../schema.ts'
 
-const Milliseconds = orNull(Type.Integer({ description: 'Unix time in milliseconds.' }))
+const Milliseconds = orNull(integer('Unix time in milliseconds.'))
 
 export const ShortBuild = Type.Object(
   {
     id: Uuid,
     pipeline_id: Uuid,
-    pipeline_slug: Type.String({ description: 'Name of the pipeline in URLs.' }),
-    number: Type.Integer({ description: 'Number of the build in its pipeline.' }),
-    state: Type.String({ description: 'The state that other endpoints show.' }),
-    blocked: Type.Boolean({ description: 'Whether it waits for a person.' }),
-    message: orNull(Type.String({ description: 'The first 1,000 characters.' })),
+    pipeline_slug: text('Name of the pipeline in URLs.'),
+    number: integer('Number of the build in its pipeline.'),
+    state: text('The state that other endpoints show.'),
+    blocked: boolean('Whether it waits for a person.'),
+    message: orNull(text('The first 1,000 characters.')),
     branch: Type.String(),
     commit: Type.String(),
     created_at: Milliseconds,
@@ -27,12 +27,12 @@ export const GraphStep = Type.Object(
   {
     id: Uuid,
     kind: Type.Union(kinds, { description: 'Kind of the step.' }),
-    key: orNull(Type.String({ description: 'The step’s `key`.' })),
-    label: orNull(Type.String({ description: 'The first 300 characters.' })),
-    group_id: orNull(Type.String({ format: 'uuid', description: 'The group that it belongs to.' })),
-    parallelism: orNull(Type.Integer()),
-    matrix: Type.Boolean({ description: 'Whether the step has a matrix.' }),
-    command: orNull(Type.String({ description: 'The first 300 characters.' })),
+    key: orNull(text('The step’s `key`.')),
+    label: orNull(text('The first 300 characters.')),
+    group_id: orNull(uuid('The group that it belongs to.')),
+    parallelism: orNull(integer('How many parallel jobs the step becomes.')),
+    matrix: boolean('Whether the step has a matrix.'),
+    command: orNull(text('The first 300 characters.')),
   },
   { title: 'GraphStep' },
 )
@@ -61,14 +61,12 @@ export const ShortJob = Type.Array(Type.Union([Type.String(), Type.Integer(), Ty
   description: `A job as an array: ${fieldsOfShortJob.map((field, index) => `${index} ${field}`).join('; ')}. Times are Unix milliseconds; what does not apply is null.`,
 })
 
-const Cursor = Type.String({
-  description: 'For `after` of the organization’s events: they continue exactly where this answer ends.',
-})
+const Cursor = text('For `after` of the organization’s events: they continue exactly where this answer ends.')
 
 export const Graph = Type.Object(
   {
     cursor: Cursor,
-    build: ShortBuild,
+    build: described(ShortBuild, 'What the triggered build is made with.'),
     steps: Type.Array(GraphStep, { description: 'In the order of the pipeline.' }),
     edges: Type.Array(Type.Array(Uuid), {
       description: 'Pairs of step ids: the second waits for the first.',

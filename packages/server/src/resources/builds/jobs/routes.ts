@@ -97,7 +97,7 @@ const listOrgJobsRoute = route({
         description: `Any of these. Finished jobs are searched in the newest ${jobs.mostSearchedBuilds} builds.`,
       }),
     ),
-    type: Type.Optional(Type.Array(Job.properties.type, { description: 'Any of these.' })),
+    type: Type.Optional(Type.Array(Type.Union(Job.properties.type.anyOf), { description: 'Any of these.' })),
     cluster_queue_id: Type.Optional(Type.Array(Type.String(), { description: 'On any of these queues.' })),
     agent_query_rules: Type.Optional(
       Type.Array(Type.String(), {

@@ -1,10 +1,9 @@
 import { Type, type Static } from 'typebox'
-import { Job, JobState } from '../../job/schema.ts'
-import { UserOrNull } from '../../people/user/schema.ts'
-import { orNull, Timestamp, Uuid } from '../../schema.ts'
+import { Job, State, AgentQueryRules } from '../../job/schema.ts'
+import { User } from '../../people/user/schema.ts'
+import { integer, orNull, text, timestamp, Uuid, uuid } from '../../schema.ts'
 
 const TextOrNull = orNull(Type.String())
-const TimestampOrNull = orNull(Timestamp)
 
 export const JobPage = Type.Object(
   {
@@ -46,10 +45,7 @@ export const UnblockJob = Type.Object(
       }),
     ),
     unblocker: Type.Optional(
-      Type.String({
-        description:
-          'UUID of the user who is recorded; default: the caller. Only administrators may name another.',
-      }),
+      text('UUID of the user who is recorded; default: the caller. Only administrators may name another.'),
     ),
   },
   { title: 'UnblockJob', examples: [{ fields: { 'release-name': 'Glacier' } }] },
@@ -79,43 +75,44 @@ const WaitingOn = Type.Object({
     description:
       'A step that has not ended, a block or input job, a job that holds a slot, or a key no step has yet.',
   }),
-  id: orNull(Uuid),
-  key: TextOrNull,
+  id: orNull(uuid('UUID; null where there is nothing yet.')),
+  key: orNull(text('Key of the step; null when it has none.')),
   name: TextOrNull,
-  state: TextOrNull,
-  url: TextOrNull,
+  state: orNull(text('Its state; null when it has none.')),
+  url: orNull(text('Its address in the API; null when the caller may not see it.')),
 })
 
 export const Waiting = Type.Object(
   {
-    state: JobState,
-    code: Type.Union(waitingCodes.map((code) => Type.Literal(code))),
-    reason: Type.String({ description: 'The same as a sentence.' }),
+    state: State,
+    code: Type.Union(
+      waitingCodes.map((code) => Type.Literal(code)),
+      { description: 'Why the job waits, for programs.' },
+    ),
+    reason: text('The same as a sentence.'),
     waiting_on: Type.Array(WaitingOn, { description: 'At most 100 of them.' }),
     concurrency: orNull(
       Type.Object({
-        group: Type.String(),
-        limit: Type.Integer(),
-        method: Type.String(),
-        held: Type.Integer({ description: 'Jobs that hold a slot, those the caller may not see included.' }),
+        group: text('Name of the concurrency group.'),
+        limit: integer('How many jobs of the group may run at once.'),
+        method: text('Whether jobs of the group keep their order.'),
+        held: integer('Jobs that hold a slot, those the caller may not see included.'),
       }),
+      'The concurrency group that it waits for; null when it is not that.',
     ),
     queue: orNull(
       Type.Object({
         id: Uuid,
-        key: Type.String(),
-        dispatch_paused_at: TimestampOrNull,
-        dispatch_paused_by: UserOrNull,
-        dispatch_paused_note: TextOrNull,
+        key: text('Key of the queue.'),
+        dispatch_paused_at: orNull(timestamp('When the queue was paused; null when it is not.')),
+        dispatch_paused_by: orNull(User, 'Who paused the queue; null when it is not paused.'),
+        dispatch_paused_note: orNull(text('Note of whoever paused the queue.')),
       }),
+      'The queue that the job waits in; null when it is in none.',
     ),
-    agent_query_rules: Type.Array(Type.String()),
-    jobs_ahead: orNull(
-      Type.Integer({ description: 'Jobs that come first in the queue, or in the concurrency group.' }),
-    ),
-    eligible_agents: orNull(
-      Type.Integer({ description: 'Connected agents that could take the job, busy ones included.' }),
-    ),
+    agent_query_rules: AgentQueryRules,
+    jobs_ahead: orNull(integer('Jobs that come first in the queue, or in the concurrency group.')),
+    eligible_agents: orNull(integer('Connected agents that could take the job, busy ones included.')),
   },
   { title: 'JobWaiting' },
 )

@@ -1,12 +1,11 @@
 import { Type } from 'typebox'
+import { boolean, integer, text } from '../../schema.ts'
 
 export const JobLog = Type.Object(
   {
     url: Type.String(),
-    content: Type.String({
-      description: 'What the job wrote, with its terminal codes. Time codes only with `timestamps=true`.',
-    }),
-    size: Type.Integer({ description: 'Bytes that the agent sent, time codes included.' }),
+    content: text('What the job wrote, with its terminal codes. Time codes only with `timestamps=true`.'),
+    size: integer('Bytes that the agent sent, time codes included.'),
     header_times: Type.Array(Type.Integer(), {
       description: 'When each section began: nanoseconds since 1970.',
     }),
@@ -25,11 +24,9 @@ const LogRow = Type.Array(Type.Unknown(), {
 
 export const LogRows = Type.Object(
   {
-    from: Type.Integer({
-      description: 'The number of the first row. Rows are numbered from 1, as in log.html.',
-    }),
-    total: Type.Integer({ description: 'How many rows the log has as of now.' }),
-    is_final: Type.Boolean({ description: 'The job has ended.' }),
+    from: integer('The number of the first row. Rows are numbered from 1, as in log.html.'),
+    total: integer('How many rows the log has as of now.'),
+    is_final: boolean('The job has ended.'),
     rows: Type.Array(LogRow, { description: 'Fewer than asked for if they are very long.' }),
   },
   { title: 'LogRows' },
@@ -37,16 +34,14 @@ export const LogRows = Type.Object(
 
 export const LogIndex = Type.Object(
   {
-    rows: Type.Integer({ description: 'How many rows the log has as of now.' }),
-    size: Type.Integer({ description: 'In bytes, time codes included.' }),
-    is_final: Type.Boolean({ description: 'The job has ended.' }),
+    rows: integer('How many rows the log has as of now.'),
+    size: integer('In bytes, time codes included.'),
+    is_final: boolean('The job has ended.'),
     groups: Type.Array(
       Type.Object({
-        kind: Type.String({
-          description: 'One of `---`, `+++` and `~~~`. A row `^^^ +++` makes its group `+++`.',
-        }),
+        kind: text('One of `---`, `+++` and `~~~`. A row `^^^ +++` makes its group `+++`.'),
         name: Type.String(),
-        row: Type.Integer({ description: 'The row of its header.' }),
+        row: integer('The row of its header.'),
         time: millisecondsOrNull('When it began: milliseconds since 1970.'),
         duration_ms: millisecondsOrNull(
           'How long it took; null while it is open, or when no times are known.',
@@ -64,10 +59,8 @@ export const LogIndex = Type.Object(
 
 export const LogSearch = Type.Object(
   {
-    total: Type.Integer({ description: 'How many matches there are.' }),
-    is_complete: Type.Boolean({
-      description: 'Whether all rows were searched. A search ends after ten seconds.',
-    }),
+    total: integer('How many matches there are.'),
+    is_complete: boolean('Whether all rows were searched. A search ends after ten seconds.'),
     matches: Type.Array(Type.Array(Type.Integer()), {
       description:
         'The first 10,000: row, start and end in the text of the row, in UTF-16 code units; the end is exclusive.',

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { orNull, Uuid } from '../../schema.ts'
+import { integer, orNull, text, Uuid } from '../../schema.ts'
 
 /** As config/retention.ts has them for the settings of the installation. */
 const mostDays = 36_500
@@ -45,7 +45,7 @@ const WholeDays = (description: string) => Type.Integer({ description })
 export const Retention = Type.Object(
   {
     url: Type.String(),
-    preview_url: Type.String({ description: 'Address of the preview: what would be deleted now.' }),
+    preview_url: text('Address of the preview: what would be deleted now.'),
     ...own,
     effective: Type.Object(settings, {
       description: 'What holds: the pipeline’s setting, else the organization’s, else the installation’s.',
@@ -95,11 +95,11 @@ export const PreviewQuery = {
 }
 
 const part = {
-  count: Type.Integer({ description: 'How many would be deleted.' }),
-  blob_bytes: Type.Integer({ description: 'Bytes of their objects in the blob store. Exact.' }),
-  database_bytes: Type.Integer({
-    description: 'Bytes in the database, with indexes. An estimate, from the average size of a row.',
-  }),
+  count: integer('How many would be deleted.'),
+  blob_bytes: integer('Bytes of their objects in the blob store. Exact.'),
+  database_bytes: integer(
+    'Bytes in the database, with indexes. An estimate, from the average size of a row.',
+  ),
   oldest: orNull(Type.String({ format: 'date-time', description: 'When the first of the builds ended.' })),
   newest: orNull(Type.String({ format: 'date-time', description: 'When the last of the builds ended.' })),
 }
@@ -110,7 +110,7 @@ const parts = {
   builds: Type.Object(
     {
       ...part,
-      archived_count: Type.Integer({ description: 'How many of them would be archived first.' }),
+      archived_count: integer('How many of them would be archived first.'),
     },
     { description: 'Builds with all their rows.' },
   ),
@@ -128,7 +128,7 @@ export const RetentionPreview = Type.Object(
       Type.Object({
         id: Uuid,
         slug: Type.String(),
-        retention_url: Type.String({ description: 'Address of its settings.' }),
+        retention_url: text('Address of its settings.'),
         ...parts,
       }),
       { description: 'Pipelines of which something would be deleted.' },

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { orNull } from '../../schema.ts'
+import { orNull, text } from '../../schema.ts'
 
 export const mostHits = 20
 /** Of one type, so that none hides the others. */
@@ -32,9 +32,9 @@ export type HitType = Static<typeof HitType>
 export const SearchHit = Type.Object(
   {
     type: HitType,
-    title: Type.String({ description: 'The name of what was found.' }),
-    subtitle: orNull(Type.String({ description: 'What tells it from others of the same title.' })),
-    web_url: Type.String({ description: 'Its page.' }),
+    title: text('The name of what was found.'),
+    subtitle: orNull(text('What tells it from others of the same title.')),
+    web_url: text('Its page.'),
   },
   { title: 'SearchHit' },
 )

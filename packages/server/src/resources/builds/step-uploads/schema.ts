@@ -1,23 +1,32 @@
 import { Type } from 'typebox'
-import { orNull, Timestamp, Uuid } from '../../schema.ts'
-
-const TextOrNull = orNull(Type.String())
+import {
+  boolean,
+  CursorLinks,
+  integer,
+  orNull,
+  text,
+  Timestamp,
+  timestamp,
+  Uuid,
+  uuid,
+} from '../../schema.ts'
 
 const fields = {
   uuid: Uuid,
   graphql_id: Type.String(),
   state: Type.Union(
     ['pending', 'processing', 'applied', 'rejected', 'failed'].map((state) => Type.Literal(state)),
+    { description: 'Whether the upload waits, was applied, or was refused.' },
   ),
-  source: Type.String({ description: 'What uploaded them: `job`.' }),
-  source_job_id: Uuid,
-  replace_existing_steps: Type.Boolean(),
-  created_jobs_count: Type.Integer(),
-  rejection_type: orNull(Type.String({ description: 'Why it was rejected, for programs.' })),
-  message: orNull(Type.String({ description: 'Why it was rejected, for people.' })),
+  source: text('What uploaded them: `job`.'),
+  source_job_id: uuid('UUID of the job that uploaded the steps.'),
+  replace_existing_steps: boolean('Whether the upload replaced the steps that had not started.'),
+  created_jobs_count: integer('How many jobs the upload made.'),
+  rejection_type: orNull(text('Why it was rejected, for programs.')),
+  message: orNull(text('Why it was rejected, for people.')),
   url: Type.String(),
   created_at: Timestamp,
-  processed_at: orNull(Timestamp),
+  processed_at: orNull(timestamp('When the upload was applied or refused; null before that.')),
 }
 
 const ListedStepUpload = Type.Object(fields, { title: 'ListedStepUpload' })
@@ -25,24 +34,17 @@ const ListedStepUpload = Type.Object(fields, { title: 'ListedStepUpload' })
 export const StepUpload = Type.Object(
   {
     ...fields,
-    definition_bytes: Type.Integer(),
-    definition_yaml: TextOrNull,
-    definition_yaml_omitted: Type.Boolean({ description: 'The text was too large or too odd to be kept.' }),
+    definition_bytes: integer('Size of the uploaded text in bytes.'),
+    definition_yaml: orNull(text('The uploaded text; null when it was not kept.')),
+    definition_yaml_omitted: boolean('The text was too large or too odd to be kept.'),
   },
   { title: 'StepUpload' },
 )
 
-const Link = Type.String()
-
 export const StepUploadList = Type.Object(
   {
     items: Type.Array(ListedStepUpload),
-    links: Type.Object({
-      self: Link,
-      first: Type.Optional(Link),
-      prev: Type.Optional(Link),
-      next: Type.Optional(Link),
-    }),
+    links: CursorLinks,
   },
   { title: 'StepUploadList' },
 )

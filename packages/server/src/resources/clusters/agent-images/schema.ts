@@ -1,21 +1,21 @@
 import { Type, type Static } from 'typebox'
-import { orNull } from '../../schema.ts'
+import { integer, orNull, text } from '../../schema.ts'
 
 export const AgentImage = Type.Object(
   {
-    id: Type.String(),
+    id: text('Id of the image: letters and digits.'),
     name: Type.String(),
-    status: Type.Union([Type.Literal('BUILDING'), Type.Literal('READY'), Type.Literal('FAILED')]),
-    image_ref: orNull(Type.String({ description: 'Once built, the value of a queue’s agentImageRef.' })),
-    version: Type.Integer(),
-    last_build_error: orNull(
-      Type.String({ description: 'Why the build failed, after the last lines that its command wrote.' }),
-    ),
-    dockerfile: Type.String({ description: 'What was sent, without the FROM line.' }),
-    base_image: Type.String({ description: 'The FROM line that stands before every image.' }),
-    composed_dockerfile: Type.String(),
+    status: Type.Union([Type.Literal('BUILDING'), Type.Literal('READY'), Type.Literal('FAILED')], {
+      description: 'Whether the image is being built, ready, or failed to build.',
+    }),
+    image_ref: orNull(text('Once built, the value of a queue’s agentImageRef.')),
+    version: integer('How often an image of this name was built.'),
+    last_build_error: orNull(text('Why the build failed, after the last lines that its command wrote.')),
+    dockerfile: text('What was sent, without the FROM line.'),
+    base_image: text('The FROM line that stands before every image.'),
+    composed_dockerfile: text('The whole text that is built: `base_image`, a newline and `dockerfile`.'),
     url: Type.String(),
-    log_url: Type.String({ description: 'What the builder has said.' }),
+    log_url: text('What the builder has said.'),
     web_url: Type.String(),
     cluster_url: Type.String(),
   },
@@ -24,8 +24,16 @@ export const AgentImage = Type.Object(
 
 export const CreateAgentImage = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 255, pattern: '\\S', description: 'must not be blank' }),
-    dockerfile: Type.String({ maxLength: 100_000 }),
+    name: Type.String({
+      minLength: 1,
+      maxLength: 255,
+      pattern: '\\S',
+      description: 'Name, for people. Must not be blank.',
+    }),
+    dockerfile: Type.String({
+      maxLength: 100_000,
+      description: 'Instructions of the image, without the FROM line.',
+    }),
   },
   {
     title: 'CreateAgentImage',
@@ -35,9 +43,9 @@ export const CreateAgentImage = Type.Object(
 
 export const AgentImageLog = Type.Object(
   {
-    url: Type.String(),
-    content: Type.String({ description: 'What the builder has said so far, of the latest attempt.' }),
-    size: Type.Integer({ description: 'Bytes of the content.' }),
+    url: text('Address of this log in the API.'),
+    content: text('What the builder has said so far, of the latest attempt.'),
+    size: integer('Bytes of the content.'),
   },
   { title: 'AgentImageLog' },
 )

@@ -1,25 +1,25 @@
 import { Type, type Static } from 'typebox'
 import { Job } from '../../job/schema.ts'
-import { orNull, Timestamp, Uuid } from '../../schema.ts'
-import { UserOrNull } from '../../people/user/schema.ts'
+import { boolean, integer, optional, orNull, text, Timestamp, timestamp, Uuid } from '../../schema.ts'
+import { User, UserOrNull } from '../../people/user/schema.ts'
 
-const TextOrNull = orNull(Type.String())
-const TimestampOrNull = orNull(Timestamp)
-
-const ConnectionState = Type.Union([
-  Type.Literal('never_connected'),
-  Type.Literal('connected'),
-  Type.Literal('disconnected'),
-  Type.Literal('stopping'),
-  Type.Literal('stopped'),
-  Type.Literal('lost'),
-])
+const ConnectionState = Type.Union(
+  [
+    Type.Literal('never_connected'),
+    Type.Literal('connected'),
+    Type.Literal('disconnected'),
+    Type.Literal('stopping'),
+    Type.Literal('stopped'),
+    Type.Literal('lost'),
+  ],
+  { description: 'Whether and how the agent is connected.' },
+)
 
 export const ListedState = Type.Union(
   [Type.Literal('connected'), Type.Literal('disconnected'), Type.Literal('lost'), Type.Literal('all')],
   {
     description:
-      'connected: also stopping; disconnected: also stopped; all: also those that never connected. Default connected.',
+      'Connected: also stopping; disconnected: also stopped; all: also those that never connected. Default connected.',
   },
 )
 export type ListedState = Static<typeof ListedState>
@@ -28,58 +28,56 @@ export const Agent = Type.Object(
   {
     id: Uuid,
     graphql_id: Type.String(),
-    url: Type.String(),
+    url: text('Address of the agent in the API.'),
     web_url: Type.String(),
     name: Type.String(),
     connection_state: ConnectionState,
-    hostname: Type.String(),
-    ip_address: TextOrNull,
-    user_agent: TextOrNull,
-    version: Type.String(),
-    os_id: Type.String({ description: 'What the agent says of its operating system.' }),
-    arch: Type.String(),
-    queue: orNull(Type.String({ description: 'The key of the queue it serves.' })),
+    hostname: text('Name of the machine that the agent runs on.'),
+    ip_address: orNull(text('Address that the agent connects from.')),
+    user_agent: orNull(text('Name and version of the program, as it gives them.')),
+    version: text('Version of the agent program.'),
+    os_id: text('What the agent says of its operating system.'),
+    arch: text('Architecture of the machine.'),
+    queue: orNull(text('The key of the queue it serves.')),
     cluster_url: Type.String(),
-    cluster_queue_url: TextOrNull,
+    cluster_queue_url: orNull(text('Address of the queue in the API; null when there is none.')),
     creator: Type.Union([UserOrNull], { description: 'Who made the token that the agent registered with.' }),
     created_at: Timestamp,
-    connected_at: TimestampOrNull,
-    disconnected_at: TimestampOrNull,
-    lost_at: TimestampOrNull,
-    stopped_at: TimestampOrNull,
+    connected_at: orNull(timestamp('When the agent connected; null when it never has.')),
+    disconnected_at: orNull(timestamp('When the agent disconnected; null unless it did.')),
+    lost_at: orNull(timestamp('When the agent was given up as lost; null unless it was.')),
+    stopped_at: orNull(timestamp('When the agent ended after it was asked to stop; null unless it did.')),
     job: Type.Union([Job, Type.Null()], {
       description: 'What it runs; null also for a job the caller may not see.',
     }),
-    last_job_finished_at: TimestampOrNull,
-    priority: orNull(Type.Integer({ description: 'Higher ones are offered jobs first; null comes last.' })),
-    meta_data: Type.Array(Type.String({ examples: ['queue=default'] })),
-    paused: Type.Boolean(),
-    paused_at: TimestampOrNull,
-    paused_by: UserOrNull,
-    paused_note: TextOrNull,
-    paused_timeout_in_minutes: orNull(Type.Integer()),
+    last_job_finished_at: orNull(timestamp('When the agent’s last job finished; null before the first.')),
+    priority: orNull(integer('Higher ones are offered jobs first; null comes last.')),
+    meta_data: Type.Array(Type.String({ examples: ['queue=default'] }), {
+      description: 'The agent’s tags, as `key=value`.',
+    }),
+    paused: boolean('Whether the agent takes no jobs for now.'),
+    paused_at: orNull(timestamp('When the agent was paused; null when it is not.')),
+    paused_by: orNull(User, 'Who paused the agent; null when it is not paused.'),
+    paused_note: orNull(text('Note of whoever paused the agent.')),
+    paused_timeout_in_minutes: orNull(
+      integer('After how many minutes the agent goes on by itself; null when it is not paused.'),
+    ),
   },
   { title: 'Agent' },
 )
 
 export const StopAgent = Type.Object(
   {
-    force: Type.Optional(
-      orNull(
-        Type.Boolean({ description: 'Default true: its job and the build of that job are canceled first.' }),
-      ),
-    ),
+    force: optional(boolean('Default true: its job and the build of that job are canceled first.')),
   },
   { title: 'StopAgent', examples: [{ force: false }] },
 )
 
 export const PauseAgent = Type.Object(
   {
-    note: Type.Optional(orNull(Type.String({ maxLength: 1000 }))),
-    timeout_in_minutes: Type.Optional(
-      orNull(
-        Type.Integer({ minimum: 1, maximum: 10_080, description: 'Default 5; then it goes on by itself.' }),
-      ),
+    note: optional(Type.String({ maxLength: 1000 }), 'Note for others on why it is paused.'),
+    timeout_in_minutes: optional(
+      Type.Integer({ minimum: 1, maximum: 10_080, description: 'Default 5; then it goes on by itself.' }),
     ),
   },
   { title: 'PauseAgent', examples: [{ note: 'Being repaired', timeout_in_minutes: 60 }] },

@@ -1,15 +1,15 @@
 import { Type } from 'typebox'
-import { orNull, Timestamp, Uuid } from '../../schema.ts'
+import { integer, orNull, text, Timestamp, timestamp, Uuid } from '../../schema.ts'
 
 export const CacheVolume = Type.Object(
   {
-    id: Type.String(),
-    tag: Type.String({ description: 'Tag of the cache; it may contain `/` and `;`.' }),
+    id: text('Id of the volume.'),
+    tag: text('Tag of the cache; it may contain `/` and `;`.'),
     cluster_id: Uuid,
-    size_mb: Type.Integer(),
+    size_mb: integer('Size in megabytes.'),
     created_at: Timestamp,
-    attached_at: orNull(Timestamp),
-    detached_at: Timestamp,
+    attached_at: orNull(timestamp('When the volume was last attached to an agent; null when it never was.')),
+    detached_at: timestamp('When the volume was last detached from an agent.'),
   },
   { title: 'CacheVolume' },
 )

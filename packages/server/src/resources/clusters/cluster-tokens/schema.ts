@@ -1,13 +1,13 @@
 import { Type, type Static } from 'typebox'
-import { orNull, Timestamp, Uuid } from '../../schema.ts'
+import { orNull, text, Timestamp, Uuid } from '../../schema.ts'
 import { UserOrNull } from '../../people/user/schema.ts'
 
 export const ClusterToken = Type.Object(
   {
     id: Uuid,
     graphql_id: Type.String(),
-    description: Type.String(),
-    allowed_ip_addresses: Type.String({ description: 'CIDRs separated by spaces.' }),
+    description: text('What the token is for.'),
+    allowed_ip_addresses: text('CIDRs separated by spaces.'),
     expires_at: orNull(Timestamp),
     url: Type.String(),
     cluster_url: Type.String(),
@@ -20,7 +20,8 @@ export const ClusterToken = Type.Object(
 export const CreatedClusterToken = Type.Object(
   {
     ...ClusterToken.properties,
-    token: Type.String({ description: 'What agents connect with. Shown here and never again.' }),
+    description: Type.String(),
+    token: text('What agents connect with. Shown here and never again.'),
   },
   { title: 'CreatedClusterToken' },
 )
@@ -29,12 +30,12 @@ const Description = Type.String({
   minLength: 1,
   maxLength: 1000,
   pattern: '\\S',
-  description: 'must not be blank',
+  description: 'Description, for people. Must not be blank.',
 })
 const AllowedIpAddresses = orNull(
   Type.String({ maxLength: 10_000, description: 'CIDRs separated by spaces; empty allows any address.' }),
 )
-const ExpiresAt = orNull(Type.String({ description: 'An ISO 8601 time; null never expires.' }))
+const ExpiresAt = orNull(text('An ISO 8601 time; null never expires.'))
 
 export const CreateClusterToken = Type.Object(
   {

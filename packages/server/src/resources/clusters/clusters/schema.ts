@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { orNull, Timestamp, Uuid, viewerOf } from '../../schema.ts'
+import { boolean, described, optional, orNull, text, Timestamp, Uuid, uuid, viewerOf } from '../../schema.ts'
 import { UserOrNull } from '../../people/user/schema.ts'
 
 export const UserActor = Type.Object({
@@ -7,7 +7,7 @@ export const UserActor = Type.Object({
   graphql_id: Type.String(),
   name: Type.String(),
   email: Type.String(),
-  type: Type.Literal('user'),
+  type: Type.Literal('user', { description: 'Always `user`.' }),
 })
 
 export const TeamActor = Type.Object({
@@ -21,46 +21,68 @@ export const Cluster = Type.Object(
   {
     id: Uuid,
     graphql_id: Type.String(),
-    default_queue_id: orNull(Uuid),
+    default_queue_id: orNull(
+      uuid('UUID of the queue for agents and jobs that name none; null when there is none.'),
+    ),
     name: Type.String(),
     description: Type.String(),
-    emoji: orNull(Type.String()),
-    color: orNull(Type.String()),
-    maintainers: Type.Object({
-      users: Type.Array(Type.Object({ id: Uuid, actor: UserActor })),
-      teams: Type.Array(Type.Object({ id: Uuid, actor: TeamActor })),
-    }),
+    emoji: orNull(text('Emoji in colon syntax, such as `:rocket:`; null when none is set.')),
+    color: orNull(text('Background of the emoji, as a hex color such as `#FFE0F1`; null when none is set.')),
+    maintainers: Type.Object(
+      {
+        users: Type.Array(
+          Type.Object({ id: Uuid, actor: described(UserActor, 'Who it is: a user or a team.') }),
+          {
+            description: 'Those that are users.',
+          },
+        ),
+        teams: Type.Array(
+          Type.Object({ id: Uuid, actor: described(TeamActor, 'Who it is: a user or a team.') }),
+          { description: 'The teams.' },
+        ),
+      },
+      { description: 'Users and teams that may manage the cluster.' },
+    ),
     url: Type.String(),
     web_url: Type.String(),
-    queues_url: Type.String(),
-    default_queue_url: orNull(Type.String()),
+    queues_url: text('Address of the cluster’s queues in the API.'),
+    default_queue_url: orNull(text('Address of the default queue in the API; null when there is none.')),
     created_at: Timestamp,
     created_by: UserOrNull,
-    hosted: Type.Optional(Type.Boolean({ description: 'Shown to those who may manage the cluster.' })),
+    hosted: Type.Optional(boolean('Shown to those who may manage the cluster.')),
     hosted_git_mirror_enabled: Type.Optional(
-      Type.Boolean({ description: 'Get and update only, for those who may manage the cluster.' }),
+      boolean('Get and update only, for those who may manage the cluster.'),
     ),
     hosted_container_cache_enabled: Type.Optional(
-      Type.Boolean({ description: 'Get and update only, for those who may manage the cluster.' }),
+      boolean('Get and update only, for those who may manage the cluster.'),
     ),
-    viewer: viewerOf({ manage: Type.Boolean() }),
+    viewer: viewerOf({
+      manage: boolean('Whether the caller may change and delete it.'),
+    }),
   },
   { title: 'Cluster' },
 )
 
-const Name = Type.String({ minLength: 1, maxLength: 255, pattern: '\\S', description: 'must not be blank' })
+const Name = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  pattern: '\\S',
+  description: 'Name, for people. Must not be blank.',
+})
 const Description = orNull(Type.String({ maxLength: 10_000 }))
 export const Emoji = orNull(
   Type.String({
     pattern: '^(:[\\w+-]{1,100}:)?$',
-    description: 'must be an emoji in colon syntax, such as :rocket:',
+    description:
+      'Emoji in colon syntax, such as `:rocket:`; null when none is set. Must be an emoji in colon syntax, such as :rocket:.',
     examples: [':rocket:'],
   }),
 )
 export const Color = orNull(
   Type.String({
     pattern: '^(#[0-9a-fA-F]{3}|#[0-9a-fA-F]{6})?$',
-    description: 'must be a hex color, such as #FFE0F1',
+    description:
+      'Background of the emoji, as a hex color such as `#FFE0F1`; null when none is set. Must be a hex color, such as #FFE0F1.',
     examples: ['#FFE0F1'],
   }),
 )
@@ -72,13 +94,18 @@ export const CreateCluster = Type.Object(
     emoji: Type.Optional(Emoji),
     color: Type.Optional(Color),
     maintainers: Type.Optional(
-      Type.Array(Type.Object({ user: Type.Optional(Type.String()), team: Type.Optional(Type.String()) }), {
-        maxItems: 100,
-      }),
+      Type.Array(
+        Type.Object({
+          user: Type.Optional(text('UUID of a member of the organization.')),
+          team: Type.Optional(text('UUID of a team of the organization.')),
+        }),
+        {
+          maxItems: 100,
+          description: 'Users and teams that may manage the cluster.',
+        },
+      ),
     ),
-    hosted: Type.Optional(
-      Type.Boolean({ description: 'Whether this installation starts the agents itself.' }),
-    ),
+    hosted: Type.Optional(boolean('Whether this installation starts the agents itself.')),
   },
   {
     title: 'CreateCluster',
@@ -92,9 +119,15 @@ export const UpdateCluster = Type.Object(
     description: Type.Optional(Description),
     emoji: Type.Optional(Emoji),
     color: Type.Optional(Color),
-    default_queue_id: Type.Optional(orNull(Type.String())),
-    hosted_git_mirror_enabled: Type.Optional(Type.Boolean()),
-    hosted_container_cache_enabled: Type.Optional(Type.Boolean()),
+    default_queue_id: optional(
+      text('UUID of the queue for agents and jobs that name none; null when there is none.'),
+    ),
+    hosted_git_mirror_enabled: Type.Optional(
+      boolean('Whether hosted agents share a mirror of the repository.'),
+    ),
+    hosted_container_cache_enabled: Type.Optional(
+      boolean('Whether hosted agents share a cache of container images.'),
+    ),
   },
   {
     title: 'UpdateCluster',

@@ -1,7 +1,17 @@
 import { Type, type Static } from 'typebox'
 import { Job } from '../../job/schema.ts'
-import { orNull, Timestamp, Uuid } from '../../schema.ts'
-import { UserOrNull } from '../../people/user/schema.ts'
+import {
+  boolean,
+  described,
+  integer,
+  optional,
+  orNull,
+  text,
+  Timestamp,
+  timestamp,
+  Uuid,
+} from '../../schema.ts'
+import { User, UserOrNull } from '../../people/user/schema.ts'
 
 /** vCPUs and gigabytes of memory are in the name. */
 export const instanceShapes = [
@@ -21,36 +31,58 @@ export const instanceShapes = [
   'MACOS_ARM64_M4_12X56',
 ] as const
 
-const RetryAgentAffinity = Type.Union([Type.Literal('prefer-warmest'), Type.Literal('prefer-different')])
-
-const HostedAgents = Type.Object({
-  instance_shape: Type.Object({
-    machine_type: Type.Union([Type.Literal('linux'), Type.Literal('macos')]),
-    architecture: Type.Union([Type.Literal('amd64'), Type.Literal('arm64')]),
-    cpu: Type.Integer(),
-    memory: Type.Integer({ description: 'Gigabytes.' }),
-    name: Type.String(),
-  }),
-  platform_settings: Type.Union([
-    Type.Object({ linux: Type.Object({ agent_image_ref: orNull(Type.String()) }) }),
-    Type.Object({ macos: Type.Object({}) }),
-  ]),
+const RetryAgentAffinity = Type.Union([Type.Literal('prefer-warmest'), Type.Literal('prefer-different')], {
+  description: 'Which agent a retry prefers: the one that is warmest, or another than before.',
 })
+
+const HostedAgents = Type.Object(
+  {
+    instance_shape: Type.Object(
+      {
+        machine_type: Type.Union([Type.Literal('linux'), Type.Literal('macos')], {
+          description: 'Operating system of the machines.',
+        }),
+        architecture: Type.Union([Type.Literal('amd64'), Type.Literal('arm64')], {
+          description: 'Architecture of the machines.',
+        }),
+        cpu: integer('Number of virtual CPUs.'),
+        memory: integer('Gigabytes.'),
+        name: text('Name of the size.'),
+      },
+      { description: 'Size and kind of the machines.' },
+    ),
+    platform_settings: described(
+      Type.Union([
+        Type.Object({
+          linux: Type.Object(
+            {
+              agent_image_ref: orNull(text('Image that the agents run in; null: the installation’s own.')),
+            },
+            { description: 'Settings of Linux machines.' },
+          ),
+        }),
+        Type.Object({ macos: Type.Object({}, { description: 'Settings of macOS machines.' }) }),
+      ]),
+      'Settings that depend on the operating system.',
+    ),
+  },
+  { description: 'Hosted queues only: the machines that the installation starts.' },
+)
 
 export const Queue = Type.Object(
   {
     id: Uuid,
     graphql_id: Type.String(),
-    key: Type.String(),
+    key: text('Key that agents and steps name the queue by.'),
     description: orNull(Type.String()),
     url: Type.String(),
     web_url: Type.String(),
     cluster_url: Type.String(),
     retry_agent_affinity: RetryAgentAffinity,
-    dispatch_paused: Type.Boolean(),
-    dispatch_paused_by: UserOrNull,
-    dispatch_paused_at: orNull(Timestamp),
-    dispatch_paused_note: orNull(Type.String()),
+    dispatch_paused: boolean('Whether no jobs are handed out from the queue for now.'),
+    dispatch_paused_by: orNull(User, 'Who paused the queue; null when it is not paused.'),
+    dispatch_paused_at: orNull(timestamp('When the queue was paused; null when it is not.')),
+    dispatch_paused_note: orNull(text('Note of whoever paused the queue.')),
     created_at: Timestamp,
     created_by: UserOrNull,
     hosted: Type.Optional(Type.Literal(true, { description: 'Only on hosted queues.' })),
@@ -61,11 +93,10 @@ export const Queue = Type.Object(
 
 const Key = Type.String({
   pattern: '^[A-Za-z0-9_-]{1,100}$',
-  description: 'must be 1 to 100 letters, digits, dashes and underscores',
+  description: 'Must be 1 to 100 letters, digits, dashes and underscores.',
   examples: ['default'],
 })
 const Description = orNull(Type.String({ maxLength: 10_000 }))
-const Note = orNull(Type.String({ maxLength: 1000 }))
 
 export const CreateQueue = Type.Object(
   {
@@ -74,7 +105,12 @@ export const CreateQueue = Type.Object(
     retry_agent_affinity: Type.Optional(RetryAgentAffinity),
     hostedAgents: Type.Optional(
       Type.Object(
-        { instanceShape: Type.Union(instanceShapes.map((name) => Type.Literal(name))) },
+        {
+          instanceShape: Type.Union(
+            instanceShapes.map((name) => Type.Literal(name)),
+            { description: 'Size and kind of the machines; CPUs and gigabytes are in the name.' },
+          ),
+        },
         { description: 'Makes the queue a hosted one, in a hosted cluster.' },
       ),
     ),
@@ -87,16 +123,22 @@ export const CreateQueue = Type.Object(
 
 export const UpdateQueue = Type.Object(
   {
-    key: Type.Optional(Type.String({ description: 'Cannot be changed; the same key is accepted.' })),
+    key: Type.Optional(text('Cannot be changed; the same key is accepted.')),
     description: Type.Optional(Description),
     retry_agent_affinity: Type.Optional(RetryAgentAffinity),
     hostedAgents: Type.Optional(
-      Type.Object({
-        instanceShape: Type.Optional(
-          Type.String({ description: 'Required here; another size of the same machine and architecture.' }),
-        ),
-        agentImageRef: Type.Optional(orNull(Type.String({ maxLength: 1000 }))),
-      }),
+      Type.Object(
+        {
+          instanceShape: Type.Optional(
+            text('Required here; another size of the same machine and architecture.'),
+          ),
+          agentImageRef: optional(
+            Type.String({ maxLength: 1000 }),
+            'Image that the agents run in; null: the installation’s own.',
+          ),
+        },
+        { description: 'Hosted queues only: the machines that the installation starts.' },
+      ),
     ),
   },
   { title: 'UpdateClusterQueue', examples: [{ description: 'Large machines' }] },
@@ -104,8 +146,8 @@ export const UpdateQueue = Type.Object(
 
 export const PauseDispatch = Type.Object(
   {
-    dispatch_paused_note: Type.Optional(Note),
-    note: Type.Optional(Note),
+    dispatch_paused_note: optional(Type.String({ maxLength: 1000 }), 'Note of whoever paused the queue.'),
+    note: optional(Type.String({ maxLength: 1000 }), 'Note for others on why it is paused.'),
   },
   { title: 'PauseDispatch', examples: [{ dispatch_paused_note: 'Rolling out new machines' }] },
 )
@@ -117,10 +159,18 @@ export type PauseDispatchBody = Static<typeof PauseDispatch>
 export const WaitingJob = Type.Object(
   {
     ...Job.properties,
-    position: Type.Integer({
-      description:
-        'Place in the queue, from 1. Jobs that the caller may not see are left out but have places.',
+    type: Type.Union(Job.properties.type.anyOf, { description: 'Kind of the job: always a command.' }),
+    name: orNull(Type.String()),
+    step: Type.Object(
+      { ...Job.properties.step.properties, id: Uuid },
+      { description: 'The step that the job was made from.' },
+    ),
+    priority: Type.Object(Job.properties.priority.properties, {
+      description: 'Jobs with higher numbers are handed out first.',
     }),
+    position: integer(
+      'Place in the queue, from 1. Jobs that the caller may not see are left out but have places.',
+    ),
   },
   { title: 'WaitingJob' },
 )
@@ -129,10 +179,10 @@ const Seconds = (description: string) => orNull(Type.Number({ description }))
 
 export const QueueMetrics = Type.Object(
   {
-    waiting: Type.Integer({ description: 'Jobs that wait for an agent.' }),
-    running: Type.Integer({ description: 'Jobs that run.' }),
-    connected: Type.Integer({ description: 'Agents that are connected.' }),
-    busy: Type.Integer({ description: 'Agents that have a job.' }),
+    waiting: integer('Jobs that wait for an agent.'),
+    running: integer('Jobs that run.'),
+    connected: integer('Agents that are connected.'),
+    busy: integer('Agents that have a job.'),
     wait_p50_seconds: Seconds(
       'Median wait of the jobs that started in the last 60 minutes; null without any.',
     ),

@@ -1,27 +1,31 @@
 import { Type, type Static } from 'typebox'
-import { Timestamp, Uuid } from '../../schema.ts'
+import { Timestamp, Uuid, uuid } from '../../schema.ts'
 import { UserOrNull } from '../../people/user/schema.ts'
 
-const RuleType = Type.Union([
-  Type.Literal('pipeline.trigger_build.pipeline'),
-  Type.Literal('pipeline.artifacts_read.pipeline'),
-])
+const RuleType = Type.Union(
+  [Type.Literal('pipeline.trigger_build.pipeline'), Type.Literal('pipeline.artifacts_read.pipeline')],
+  { description: 'Kind of the rule.' },
+)
 export type RuleType = Static<typeof RuleType>
 
 export const Rule = Type.Object(
   {
     uuid: Uuid,
     graphql_id: Type.String(),
-    organization_uuid: Uuid,
+    organization_uuid: uuid('UUID of the organization that it belongs to.'),
     url: Type.String(),
     type: RuleType,
-    source_type: Type.Literal('pipeline'),
-    source_uuid: Uuid,
-    target_type: Type.Literal('pipeline'),
-    target_uuid: Uuid,
-    effect: Type.Literal('allow'),
-    action: Type.Union([Type.Literal('trigger_build'), Type.Literal('artifacts_read')]),
-    conditions: Type.Array(Type.String()),
+    source_type: Type.Literal('pipeline', { description: 'Kind of what the rule lets act.' }),
+    source_uuid: uuid('UUID of what the rule lets act.'),
+    target_type: Type.Literal('pipeline', { description: 'Kind of what it may act on.' }),
+    target_uuid: uuid('UUID of what it may act on.'),
+    effect: Type.Literal('allow', { description: 'What the rule does: `allow`.' }),
+    action: Type.Union([Type.Literal('trigger_build'), Type.Literal('artifacts_read')], {
+      description: 'What the source may do with the target.',
+    }),
+    conditions: Type.Array(Type.String(), {
+      description: 'Conditions that must all hold for the rule to count.',
+    }),
     created_at: Timestamp,
     created_by: UserOrNull,
   },
@@ -33,11 +37,19 @@ const PipelineName = Type.String({ minLength: 1, maxLength: 100, description: 'U
 export const CreateRule = Type.Object(
   {
     type: RuleType,
-    value: Type.Object({
-      source_pipeline: PipelineName,
-      target_pipeline: PipelineName,
-      conditions: Type.Optional(Type.Array(Type.String({ maxLength: 10_000 }), { maxItems: 50 })),
-    }),
+    value: Type.Object(
+      {
+        source_pipeline: PipelineName,
+        target_pipeline: PipelineName,
+        conditions: Type.Optional(
+          Type.Array(Type.String({ maxLength: 10_000 }), {
+            maxItems: 50,
+            description: 'Conditions that must all hold for the rule to count.',
+          }),
+        ),
+      },
+      { description: 'What the rule is about.' },
+    ),
   },
   {
     title: 'CreateRule',

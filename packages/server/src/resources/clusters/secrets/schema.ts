@@ -1,23 +1,26 @@
 import { Type, type Static } from 'typebox'
-import { orNull, Timestamp, Uuid } from '../../schema.ts'
-import { PersonOrNull } from '../../people/user/schema.ts'
+import { orNull, text, Timestamp, timestamp, Uuid } from '../../schema.ts'
+import { Person } from '../../people/user/schema.ts'
 
 /** Never the value. */
 export const Secret = Type.Object(
   {
     id: Uuid,
     graphql_id: Type.String(),
-    key: Type.String(),
+    key: text('Name that jobs ask for the secret by.'),
     description: Type.String(),
-    policy: Type.String({ description: 'YAML; empty: every job of the cluster may read the secret.' }),
+    policy: text('YAML; empty: every job of the cluster may read the secret.'),
     url: Type.String(),
     cluster_url: Type.String(),
     created_at: Timestamp,
-    created_by: PersonOrNull,
+    created_by: orNull(Person),
     updated_at: Timestamp,
-    updated_by: PersonOrNull,
-    last_read_at: orNull(Timestamp),
-    organization: Type.Object({ id: Uuid, slug: Type.String(), url: Type.String(), web_url: Type.String() }),
+    updated_by: orNull(Person, 'Who last changed it; null when that user is gone.'),
+    last_read_at: orNull(timestamp('When a job last read the secret; null when none has.')),
+    organization: Type.Object(
+      { id: Uuid, slug: Type.String(), url: Type.String(), web_url: Type.String() },
+      { description: 'The organization that it belongs to.' },
+    ),
   },
   { title: 'ClusterSecret' },
 )
@@ -25,10 +28,10 @@ export const Secret = Type.Object(
 const Key = Type.String({
   pattern: '^(?![Bb][Kk])(?![Bb][Uu][Ii][Ll][Dd][Kk][Ii][Tt][Ee])[A-Za-z][A-Za-z0-9_]{0,254}$',
   description:
-    'must be up to 255 letters, digits and underscores, begin with a letter, and not begin with BUILDKITE or BK',
+    'Must be up to 255 letters, digits and underscores, begin with a letter, and not begin with BUILDKITE or BK.',
   examples: ['DEPLOY_KEY'],
 })
-const Value = Type.String({ pattern: '\\S', description: 'must not be blank' })
+const value = (description: string) => Type.String({ pattern: '\\S', description })
 const Description = orNull(Type.String({ maxLength: 10_000 }))
 const Policy = orNull(
   Type.String({
@@ -40,7 +43,7 @@ const Policy = orNull(
 export const CreateSecret = Type.Object(
   {
     key: Key,
-    value: Value,
+    value: value('The secret itself. It can be written and never read. Must not be blank.'),
     description: Type.Optional(Description),
     policy: Type.Optional(Policy),
   },
@@ -63,7 +66,7 @@ export const UpdateSecret = Type.Object(
 )
 
 export const UpdateSecretValue = Type.Object(
-  { value: Value },
+  { value: value('The new value. It can be written and never read. Must not be blank.') },
   { title: 'UpdateClusterSecretValue', examples: [{ value: 'a new value' }] },
 )
 

@@ -1,9 +1,10 @@
 import { Type } from 'typebox'
+import { integer, text } from '../../schema.ts'
 
 export const Greeting = Type.Object(
   {
-    message: Type.String(),
-    timestamp: Type.Integer({ description: 'Unix seconds, by the clock of the server.' }),
+    message: text('A greeting.'),
+    timestamp: integer('Unix seconds, by the clock of the server.'),
   },
   { title: 'Greeting' },
 )

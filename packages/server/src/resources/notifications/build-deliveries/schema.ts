@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { DeliveryState } from '../deliveries/schema.ts'
-import { orNull, Timestamp, Uuid } from '../../schema.ts'
+import { integer, orNull, text, Timestamp, timestamp, Uuid } from '../../schema.ts'
 
 const Text = Type.String()
 
@@ -22,13 +22,13 @@ const fields = {
     description: 'The address, channel or URL. What in it may be a secret is masked.',
     examples: ['dev@example.com'],
   }),
-  event: Type.String({ examples: ['build.finished'] }),
+  event: Type.String({ examples: ['build.finished'], description: 'Name of the event.' }),
   state: DeliveryState,
-  attempts_count: Type.Integer(),
-  error: orNull(Type.String({ description: 'Why the last attempt failed.' })),
-  next_attempt_at: orNull(Timestamp),
+  attempts_count: integer('How often it was tried.'),
+  error: orNull(text('Why the last attempt failed.')),
+  next_attempt_at: orNull(timestamp('When it is tried again; null when it is not.')),
   occurred_at: Timestamp,
-  created_at: Timestamp,
+  created_at: timestamp('When the delivery was written down.'),
   finished_at: orNull(Timestamp),
 }
 
@@ -36,18 +36,20 @@ export const BuildDelivery = Type.Object(fields, { title: 'BuildDelivery' })
 
 export const BuildAttempt = Type.Object(
   {
-    number: Type.Integer(),
-    started_at: Timestamp,
-    duration_ms: Type.Integer(),
-    status: orNull(
-      Type.Integer({ description: 'Of the last answer over HTTP; null when there was none, as with mail.' }),
-    ),
-    error: orNull(Type.String({ description: 'What went wrong; null: it arrived.' })),
+    number: integer('Which attempt it was, from 1.'),
+    started_at: timestamp('When the attempt began.'),
+    duration_ms: integer('How long it took, in milliseconds.'),
+    status: orNull(integer('Of the last answer over HTTP; null when there was none, as with mail.')),
+    error: orNull(text('What went wrong; null: it arrived.')),
   },
   { title: 'BuildDeliveryAttempt' },
 )
 
 export const WholeBuildDelivery = Type.Object(
-  { ...fields, attempts: Type.Array(BuildAttempt) },
+  {
+    ...fields,
+    created_at: Timestamp,
+    attempts: Type.Array(BuildAttempt, { description: 'The attempts, oldest first.' }),
+  },
   { title: 'BuildDeliveryWithAttempts' },
 )

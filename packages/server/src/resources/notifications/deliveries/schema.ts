@@ -1,39 +1,55 @@
 import { Type } from 'typebox'
-import { CursorLinks, orNull, Timestamp, Uuid } from '../../schema.ts'
+import {
+  boolean,
+  CursorLinks,
+  described,
+  integer,
+  orNull,
+  text,
+  Timestamp,
+  timestamp,
+  Uuid,
+} from '../../schema.ts'
 
-const Headers = Type.Record(Type.String(), Type.String())
+const Headers = described(Type.Record(Type.String(), Type.String()), 'Headers by name.')
+
+const DurationMs = integer('How long it took, in milliseconds.')
 
 const Exchange = Type.Object(
   {
-    request: Type.Object({
-      method: Type.String(),
-      url: Type.String(),
-      headers: Headers,
-      body_bytes: Type.Integer(),
-      body_sha256: Type.String({ description: 'Of the body as it was sent, to compare with the payload.' }),
-    }),
+    request: Type.Object(
+      {
+        method: text('Method of the request.'),
+        url: text('Address that was asked. Secrets in it are masked.'),
+        headers: Headers,
+        body_bytes: integer('Length of the body in bytes.'),
+        body_sha256: text('Of the body as it was sent, to compare with the payload.'),
+      },
+      { description: 'What was sent. Secrets are masked.' },
+    ),
     response: orNull(
       Type.Object({
-        status: Type.Integer(),
+        status: integer('Status of the answer.'),
         headers: Headers,
-        body: Type.String({ description: 'The head of the body.' }),
-        is_cut: Type.Boolean({ description: 'There was more of it.' }),
+        body: text('The head of the body.'),
+        is_cut: boolean('There was more of it.'),
       }),
+      'What was answered; null when nothing was.',
     ),
-    duration_ms: Type.Integer(),
-    error: orNull(Type.String()),
+    duration_ms: DurationMs,
+    error: orNull(text('Why there was no answer; null when there was one.')),
   },
   { title: 'NotificationExchange' },
 )
 
 export const Attempt = Type.Object(
   {
-    number: Type.Integer(),
-    started_at: Timestamp,
-    duration_ms: Type.Integer(),
-    status: orNull(Type.Integer({ description: 'Of the last answer; null when there was none.' })),
-    error: orNull(Type.String({ description: 'What went wrong; null: it arrived.' })),
-    exchanges: Type.Array(Exchange),
+    number: integer('Which attempt it was, from 1.'),
+    started_at: timestamp('When the attempt began.'),
+    duration_ms: DurationMs,
+    status: orNull(integer('Of the last answer; null when there was none.')),
+    error: orNull(text('What went wrong; null: it arrived.')),
+    exchanges: Type.Array(Exchange, { description: 'The requests of the attempt, in order.' }),
   },
   { title: 'NotificationAttempt' },
 )
@@ -49,12 +65,12 @@ export const DeliveryState = Type.Union(
 const fields = {
   id: Uuid,
   url: Type.String(),
-  service_url: Type.String(),
-  event: Type.String({ examples: ['build.finished'] }),
+  service_url: text('Address of the notification service in the API.'),
+  event: Type.String({ examples: ['build.finished'], description: 'Name of the event.' }),
   state: DeliveryState,
-  attempts_count: Type.Integer(),
-  next_attempt_at: orNull(Timestamp),
-  build_url: orNull(Type.String()),
+  attempts_count: integer('How often it was tried.'),
+  next_attempt_at: orNull(timestamp('When it is tried again; null when it is not.')),
+  build_url: orNull(text('Address of the build in the API; null when the event is about none.')),
   occurred_at: Timestamp,
   created_at: Timestamp,
   finished_at: orNull(Timestamp),
@@ -65,13 +81,11 @@ export const Delivery = Type.Object(fields, { title: 'NotificationDelivery' })
 export const WholeDelivery = Type.Object(
   {
     ...fields,
+    build_url: orNull(Type.String()),
     payload: orNull(
-      Type.String({
-        description:
-          'The body that is sent, with the settings as they are now; null when it is not known beforehand.',
-      }),
+      text('The body that is sent, with the settings as they are now; null when it is not known beforehand.'),
     ),
-    attempts: Type.Array(Attempt),
+    attempts: Type.Array(Attempt, { description: 'The attempts, oldest first.' }),
   },
   { title: 'NotificationDeliveryWithAttempts' },
 )

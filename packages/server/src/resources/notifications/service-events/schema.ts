@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
-import { Timestamp, Uuid } from '../../schema.ts'
+import { CursorLinks, text, Timestamp, Uuid } from '../../schema.ts'
 
 const LoggedEvent = Type.Object(
   {
     id: Uuid,
     occurred_at: Timestamp,
-    event: Type.String({ examples: ['build.finished'] }),
+    event: Type.String({ examples: ['build.finished'], description: 'Name of the event.' }),
   },
   {
     title: 'LoggedEvent',
@@ -17,14 +17,13 @@ const LoggedEvent = Type.Object(
 export const LoggedEventList = Type.Object(
   {
     items: Type.Array(LoggedEvent),
-    links: Type.Object({
-      self: Type.String(),
-      first: Type.Optional(Type.String()),
-      prev: Type.Optional(Type.String()),
-      next: Type.Optional(
-        Type.String({ description: 'Where to go on; there even when nothing has followed yet.' }),
-      ),
-    }),
+    links: Type.Object(
+      {
+        ...CursorLinks.properties,
+        next: Type.Optional(text('Where to go on; there even when nothing has followed yet.')),
+      },
+      { description: 'Links to this page and its neighbours; the `Link` header repeats them.' },
+    ),
   },
   { title: 'LoggedEventList' },
 )

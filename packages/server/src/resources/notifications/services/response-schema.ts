@@ -2,14 +2,13 @@
 import { Type, type TSchema } from 'typebox'
 import { providers } from '../../../notifications/providers/table.ts'
 import type { Provider, Settings } from '../../../notifications/provider.ts'
-import { CursorLinks, orNull } from '../../schema.ts'
+import { CursorLinks, described, orNull, text } from '../../schema.ts'
 import { serviceFields } from './schema.ts'
 
 function settingsAnswer({ name, fields }: Provider): TSchema {
   const shown = Object.entries(fields).filter(([, field]) => field.shown !== 'never')
   const schemaOf = ([key, field]: (typeof shown)[number]): [string, TSchema] => {
-    const value =
-      field.shown === 'masked' ? Type.String({ description: 'All but the end is X.' }) : field.schema
+    const value = field.shown === 'masked' ? text('All but the end is X.') : field.schema
     const answer = field.isRequired ? value : orNull(value)
     return [key, field.feature === undefined ? answer : Type.Optional(answer)]
   }
@@ -21,7 +20,7 @@ function settingsAnswer({ name, fields }: Provider): TSchema {
 const AnySettings = Type.Unsafe<Settings>({ anyOf: Object.values(providers).map(settingsAnswer) })
 
 export const NotificationService = Type.Object(
-  { ...serviceFields, settings: AnySettings },
+  { ...serviceFields, settings: described(AnySettings, 'The settings, by name.') },
   { title: 'NotificationService' },
 )
 

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { orNull, Timestamp, Uuid } from '../../schema.ts'
+import { boolean, described, optional, orNull, text, Timestamp, timestamp, Uuid } from '../../schema.ts'
 import { UserOrNull } from '../../people/user/schema.ts'
 
 const State = (description: string) => Type.Optional(Type.Boolean({ description }))
@@ -17,12 +17,15 @@ const BuildStates = Type.Object(
   { title: 'SelectedBuildStates' },
 )
 
-const Scope = Type.Union([
-  Type.Literal('all'),
-  Type.Literal('some_projects'),
-  Type.Literal('some_teams'),
-  Type.Literal('some_clusters'),
-])
+const Scope = Type.Union(
+  [
+    Type.Literal('all'),
+    Type.Literal('some_projects'),
+    Type.Literal('some_teams'),
+    Type.Literal('some_clusters'),
+  ],
+  { description: 'Pipelines whose events the service gets.' },
+)
 
 const ScopeUuids = Type.Array(Type.String(), {
   maxItems: 1000,
@@ -44,27 +47,35 @@ export const serviceFields = {
   id: Uuid,
   graphql_id: orNull(Type.String()),
   url: Type.String(),
-  provider: Type.Object({ id: Type.String({ examples: ['webhook'] }), name: Type.String() }),
-  description: Type.String(),
-  enabled: Type.Boolean(),
-  broken_at: orNull(Timestamp),
-  broken_reason: orNull(
-    Type.String({ description: 'Why the installation stopped sending; enabling the service clears it.' }),
+  provider: Type.Object(
+    { id: Type.String({ examples: ['webhook'], description: 'Id of the provider.' }), name: Type.String() },
+    { description: 'The provider of the service.' },
   ),
+  description: Type.String(),
+  enabled: boolean('Whether it is switched on.'),
+  broken_at: orNull(
+    timestamp('When the installation stopped sending because nothing got through; null while it sends.'),
+  ),
+  broken_reason: orNull(text('Why the installation stopped sending; enabling the service clears it.')),
   scope: Scope,
-  scope_uuids: Type.Array(Uuid),
-  branch_configuration: Type.String(),
-  build_states: Type.Required(BuildStates),
+  scope_uuids: Type.Array(Uuid, {
+    description:
+      'UUIDs of the pipelines, teams or clusters that `scope` is limited to; empty when it is `all`.',
+  }),
+  branch_configuration: text(
+    'Patterns of the branches to build, separated by spaces; `!` in front excludes, empty means all.',
+  ),
+  build_states: described(Type.Required(BuildStates), 'States of builds that are sent.'),
   created_at: Timestamp,
   created_by: UserOrNull,
 }
 
 const settable = {
-  description: Type.Optional(orNull(Description)),
-  branch_configuration: Type.Optional(orNull(BranchConfiguration)),
+  description: optional(Description),
+  branch_configuration: optional(BranchConfiguration),
   scope: Type.Optional(Scope),
   scope_uuids: Type.Optional(ScopeUuids),
-  build_states: Type.Optional(BuildStates),
+  build_states: Type.Optional(described(BuildStates, 'States of builds that are sent.')),
   settings: Type.Optional(Settings),
 }
 
@@ -76,7 +87,13 @@ const example = {
 }
 
 export const CreateService = Type.Object(
-  { provider: Type.String({ examples: ['webhook'] }), ...settable },
+  {
+    provider: Type.String({ examples: ['webhook'], description: 'Id of the provider.' }),
+    ...settable,
+    scope: Type.Optional(
+      Type.Union(Scope.anyOf, { description: 'Pipelines whose events the service gets. Default: `all`.' }),
+    ),
+  },
   { title: 'CreateNotificationService', examples: [{ provider: 'webhook', ...example }] },
 )
 

@@ -1,10 +1,10 @@
 import { Type, type Static } from 'typebox'
-import { orNull, Timestamp, Uuid } from '../../schema.ts'
+import { boolean, orNull, text, Timestamp, Uuid } from '../../schema.ts'
 
 const fields = {
   id: Uuid,
   description: Type.String(),
-  scopes: Type.Array(Type.String()),
+  scopes: Type.Array(Type.String(), { description: 'What the token may be used for.' }),
   organization_slugs: Type.Union([Type.Array(Type.String()), Type.Null()], {
     description: 'The organizations that the token reaches; null: all of its owner.',
   }),
@@ -14,13 +14,13 @@ const fields = {
     description: 'When it was last used, to the minute.',
   }),
   last_used_ip: Type.Union([Type.String(), Type.Null()], { description: 'From where it was last used.' }),
-  current: Type.Boolean({ description: 'Whether the request was made with this token.' }),
+  current: boolean('Whether the request was made with this token.'),
 }
 
 export const UserAccessToken = Type.Object(fields, { title: 'UserAccessToken' })
 
 export const CreatedUserAccessToken = Type.Object(
-  { ...fields, token: Type.String({ description: 'Shown only in this response.' }) },
+  { ...fields, token: text('Shown only in this response.') },
   { title: 'CreatedUserAccessToken' },
 )
 
@@ -28,7 +28,11 @@ export const createUserAccessToken = (scopes: readonly string[]) =>
   Type.Object(
     {
       description: Type.String({ minLength: 1, maxLength: 500 }),
-      scopes: Type.Array(Type.Enum([...scopes]), { minItems: 1, maxItems: 100 }),
+      scopes: Type.Array(Type.Enum([...scopes]), {
+        minItems: 1,
+        maxItems: 100,
+        description: 'What the token may be used for.',
+      }),
       organization_slugs: Type.Optional(
         Type.Union([Type.Array(Type.String(), { minItems: 1, maxItems: 100 }), Type.Null()], {
           description: 'The organizations that the token reaches; null: all of its owner.',

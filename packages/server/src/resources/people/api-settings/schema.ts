@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { orNull } from '../../schema.ts'
+import { boolean, integer, orNull } from '../../schema.ts'
 
 const Ranges = Type.Union([Type.String(), Type.Null()], {
   description: 'Address ranges separated by spaces; null: requests may come from anywhere.',
@@ -8,18 +8,23 @@ const Days = Type.Union(
   [Type.Literal(30), Type.Literal(60), Type.Literal(90), Type.Literal(180), Type.Literal(365), Type.Null()],
   { description: 'Tokens unused for so long lose the organization; null: they never do.' },
 )
-const RestrictCreation = Type.Boolean({ description: 'Whether only administrators may make tokens.' })
+const RestrictCreation = boolean('Whether only administrators may make tokens.')
 
 export const ApiSettings = Type.Object(
   {
     url: Type.String(),
     allowed_ip_addresses: Ranges,
-    revoke_inactive_tokens_after_days: orNull(Type.Integer()),
+    revoke_inactive_tokens_after_days: orNull(
+      integer('Tokens unused for so many days lose the organization; null: they never do.'),
+    ),
     restrict_user_api_token_creation: RestrictCreation,
-    features: Type.Object({
-      api_ip_allow_list: Type.Boolean(),
-      inactive_api_token_revocation: Type.Boolean(),
-    }),
+    features: Type.Object(
+      {
+        api_ip_allow_list: boolean('Whether `allowed_ip_addresses` may be set.'),
+        inactive_api_token_revocation: boolean('Whether `revoke_inactive_tokens_after_days` may be set.'),
+      },
+      { description: 'Which of the settings the organization may use.' },
+    ),
   },
   { title: 'ApiSettings' },
 )
@@ -29,9 +34,7 @@ export const UpdateApiSettings = Type.Object(
     allowed_ip_addresses: Type.Optional(Ranges),
     revoke_inactive_tokens_after_days: Type.Optional(Days),
     restrict_user_api_token_creation: Type.Optional(RestrictCreation),
-    force: Type.Optional(
-      Type.Boolean({ description: "Take ranges that lack the caller's own address. Default false." }),
-    ),
+    force: Type.Optional(boolean("Take ranges that lack the caller's own address. Default false.")),
   },
   {
     title: 'UpdateApiSettings',

@@ -1,23 +1,39 @@
 import { Type } from 'typebox'
-import { CursorLinks, orNull, Timestamp, Uuid } from '../../schema.ts'
+import { CursorLinks, orNull, text, Timestamp, Uuid } from '../../schema.ts'
 
 export const AuditEvent = Type.Object(
   {
     uuid: Uuid,
     graphql_id: Type.String(),
-    type: Type.String({ examples: ['OrganizationUpdatedEvent'] }),
+    type: Type.String({ examples: ['OrganizationUpdatedEvent'], description: 'Kind of the event.' }),
     occurred_at: Timestamp,
-    actor: Type.Union([Type.Object({ type: Type.String(), uuid: Uuid, name: Type.String() }), Type.Null()], {
-      description: 'Who did it; null when the installation itself or its operator did.',
-    }),
-    subject: Type.Object({
-      type: Type.String(),
-      uuid: Uuid,
-      name: orNull(Type.String()),
-    }),
-    context: Type.Union([Type.Object({ type: Type.String() }, { additionalProperties: true }), Type.Null()], {
-      description: 'From where it was done; the fields beside `type` depend on it.',
-    }),
+    actor: Type.Union(
+      [
+        Type.Object({
+          type: text('Kind of the actor.'),
+          uuid: Uuid,
+          name: text('Name of the actor at that time.'),
+        }),
+        Type.Null(),
+      ],
+      {
+        description: 'Who did it; null when the installation itself or its operator did.',
+      },
+    ),
+    subject: Type.Object(
+      {
+        type: text('Kind of the subject.'),
+        uuid: Uuid,
+        name: orNull(text('Name of the subject at that time; null when it has none.')),
+      },
+      { description: 'What the event is about.' },
+    ),
+    context: Type.Union(
+      [Type.Object({ type: text('Kind of the context.') }, { additionalProperties: true }), Type.Null()],
+      {
+        description: 'From where it was done; the fields beside `type` depend on it.',
+      },
+    ),
     data: Type.Record(Type.String(), Type.Unknown(), {
       description: 'The attributes that changed, as they are afterwards; never a secret.',
     }),

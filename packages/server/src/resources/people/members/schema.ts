@@ -1,9 +1,10 @@
 import { Type, type Static } from 'typebox'
+import { uuid } from '../../schema.ts'
 import { MemberRole, SsoMode } from '../schema.ts'
 
 export const Member = Type.Object(
   {
-    id: Type.String({ format: 'uuid', description: 'The id of the user.' }),
+    id: uuid('The id of the user.'),
     name: Type.String(),
     email: Type.String(),
     role: MemberRole,
@@ -17,7 +18,10 @@ export const Member = Type.Object(
 )
 
 export const UpdateMember = Type.Object(
-  { role: Type.Optional(MemberRole), sso_mode: Type.Optional(SsoMode) },
+  {
+    role: Type.Optional(MemberRole),
+    sso_mode: Type.Optional(SsoMode),
+  },
   { title: 'UpdateMember', description: 'At least one of the two.', examples: [{ role: 'admin' }] },
 )
 

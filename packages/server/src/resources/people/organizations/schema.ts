@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Timestamp, Uuid, viewerOf } from '../../schema.ts'
+import { boolean, described, integer, text, Timestamp, timestamp, Uuid, viewerOf } from '../../schema.ts'
 
 export const Organization = Type.Object(
   {
@@ -9,16 +9,16 @@ export const Organization = Type.Object(
     web_url: Type.String(),
     name: Type.String(),
     slug: Type.String(),
-    pipelines_url: Type.String(),
-    agents_url: Type.String(),
-    emojis_url: Type.String(),
+    pipelines_url: text('Address of the organization’s pipelines in the API.'),
+    agents_url: text('Address of the organization’s agents in the API.'),
+    emojis_url: text('Address of the organization’s emoji in the API.'),
     created_at: Timestamp,
     viewer: viewerOf({
-      create_pipelines: Type.Boolean(),
-      administer: Type.Boolean(),
-      view_teams: Type.Boolean(),
-      manage_services: Type.Boolean(),
-      view_audit_log: Type.Boolean(),
+      create_pipelines: boolean('Whether the caller may create pipelines.'),
+      administer: boolean('Whether the caller is an administrator.'),
+      view_teams: boolean('Whether the caller may see members and teams.'),
+      manage_services: boolean('Whether the caller may manage notification services.'),
+      view_audit_log: boolean('Whether the caller may read the audit log.'),
     }),
   },
   { title: 'Organization' },
@@ -26,16 +26,24 @@ export const Organization = Type.Object(
 
 const RateLimit = Type.Object(
   {
-    limit: Type.Integer(),
-    current: Type.Integer(),
-    reset: Type.Integer({ description: 'Seconds until the window ends.' }),
-    reset_at: Timestamp,
-    enforced: Type.Boolean(),
+    limit: integer('The most that is allowed.'),
+    current: integer('Requests counted in the running window.'),
+    reset: integer('Seconds until the window ends.'),
+    reset_at: timestamp('When the window ends.'),
+    enforced: boolean('Whether requests over the limit are refused.'),
   },
   { title: 'RateLimit' },
 )
 
 export const RateLimitScopes = Type.Object(
-  { scopes: Type.Object({ rest: RateLimit, graphql: RateLimit }) },
+  {
+    scopes: Type.Object(
+      {
+        rest: described(RateLimit, 'Limit of the REST API.'),
+        graphql: described(RateLimit, 'Limit of the GraphQL API.'),
+      },
+      { description: 'The limits by API.' },
+    ),
+  },
   { title: 'RateLimitScopes' },
 )

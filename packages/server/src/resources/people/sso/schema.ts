@@ -1,9 +1,9 @@
 import { Type, type Static } from 'typebox'
-import { orNull, Timestamp } from '../../schema.ts'
+import { boolean, orNull, text, Timestamp } from '../../schema.ts'
 
 const GroupTeam = Type.Object({
   group: Type.String({ minLength: 1, maxLength: 255, description: 'A group as the provider names it.' }),
-  team_id: Type.String({ format: 'uuid', description: 'must be the UUID of a team of the organization' }),
+  team_id: Type.String({ format: 'uuid', description: 'Must be the UUID of a team of the organization.' }),
 })
 const groupTeamsText = 'The teams that the members of a group are in. Applied when they sign in.'
 
@@ -27,18 +27,18 @@ const EmailDomains = Type.Array(
     description: 'Domains whose addresses count as verified although the provider does not say so.',
   },
 )
-const Provision = Type.Boolean({
-  description: 'Whether a person without an invitation becomes a member by signing in. Default false.',
-})
-const SsoRequired = Type.Boolean({
-  description: 'Whether every member must use it. Otherwise only members whose `sso_mode` is `required`.',
-})
+const Provision = boolean(
+  'Whether a person without an invitation becomes a member by signing in. Default false.',
+)
+const SsoRequired = boolean(
+  'Whether every member must use it. Otherwise only members whose `sso_mode` is `required`.',
+)
 const ClientId = Type.String({
   minLength: 1,
   maxLength: 255,
   description: 'The name of this installation at the provider.',
 })
-const Enabled = Type.Boolean({ description: 'Disabled, it admits nobody and is required of nobody.' })
+const Enabled = boolean('Disabled, it admits nobody and is required of nobody.')
 
 export const Sso = Type.Object(
   {
@@ -54,8 +54,8 @@ export const Sso = Type.Object(
     email_domains: EmailDomains,
     provision: Provision,
     sso_required: SsoRequired,
-    redirect_uri: Type.String({ description: 'To be registered at the provider.' }),
-    sign_in_url: Type.String({ description: 'Where members sign in.' }),
+    redirect_uri: text('To be registered at the provider.'),
+    sign_in_url: text('Where members sign in.'),
     created_at: orNull(Timestamp),
     updated_at: orNull(Timestamp),
   },

@@ -1,11 +1,11 @@
 import { Type, type Static } from 'typebox'
-import { Timestamp, Uuid } from '../../schema.ts'
+import { text, Timestamp, uuid } from '../../schema.ts'
 import { TeamRole } from '../schema.ts'
 
 export const TeamMember = Type.Object(
   {
-    user_id: Uuid,
-    user_name: Type.String(),
+    user_id: uuid('UUID of the user.'),
+    user_name: text('Name of the user.'),
     role: TeamRole,
     created_at: Timestamp,
   },
@@ -14,7 +14,10 @@ export const TeamMember = Type.Object(
 
 export const CreateTeamMember = Type.Object(
   {
-    user_id: Type.String({ format: 'uuid', description: 'must be the UUID of a member of the organization' }),
+    user_id: Type.String({
+      format: 'uuid',
+      description: 'UUID of the user. Must be the UUID of a member of the organization.',
+    }),
     role: Type.Optional(TeamRole),
   },
   {

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { orNull, Timestamp, Uuid, viewerOf } from '../../schema.ts'
+import { boolean, optional, Timestamp, Uuid, viewerOf } from '../../schema.ts'
 import { TeamRole } from '../schema.ts'
 import { UserOrNull } from '../user/schema.ts'
 
@@ -7,12 +7,22 @@ const Privacy = Type.Union([Type.Literal('visible'), Type.Literal('secret')])
 export type Privacy = Static<typeof Privacy>
 
 const rights = {
-  members_can_create_pipelines: Type.Boolean(),
-  members_can_create_suites: Type.Boolean(),
-  members_can_create_registries: Type.Boolean(),
-  members_can_destroy_registries: Type.Boolean(),
-  members_can_destroy_packages: Type.Boolean(),
+  members_can_create_pipelines: boolean('Whether members of the team may create pipelines in it.'),
+  members_can_create_suites: boolean('Whether members of the team may create test suites.'),
+  members_can_create_registries: boolean(
+    'Kept for clients that send it; this installation has no package registries.',
+  ),
+  members_can_destroy_registries: boolean(
+    'Kept for clients that send it; this installation has no package registries.',
+  ),
+  members_can_destroy_packages: boolean(
+    'Kept for clients that send it; this installation has no package registries.',
+  ),
 }
+
+const DefaultMemberRole = Type.Union(TeamRole.anyOf, {
+  description: 'The role that new members of the team get.',
+})
 
 export const Team = Type.Object(
   {
@@ -21,13 +31,18 @@ export const Team = Type.Object(
     name: Type.String(),
     slug: Type.String(),
     description: Type.String(),
-    privacy: Privacy,
-    default: Type.Boolean({ description: 'Whether new members of the organization join it.' }),
-    default_member_role: TeamRole,
+    privacy: Type.Union(Privacy.anyOf, {
+      description:
+        'Whether everybody in the organization sees the team, or only its members and administrators.',
+    }),
+    default: boolean('Whether new members of the organization join it.'),
+    default_member_role: DefaultMemberRole,
     ...rights,
     created_at: Timestamp,
     created_by: UserOrNull,
-    viewer: viewerOf({ manage: Type.Boolean() }),
+    viewer: viewerOf({
+      manage: boolean('Whether the caller may change and delete it.'),
+    }),
   },
   { title: 'Team' },
 )
@@ -35,20 +50,18 @@ export const Team = Type.Object(
 const Name = Type.String({
   maxLength: 255,
   pattern: '[\\p{L}\\p{N}]',
-  description: 'must contain a letter or a digit',
+  description: 'Name, for people. Must contain a letter or a digit.',
 })
 
 const optionalFields = {
-  description: Type.Optional(orNull(Type.String({ maxLength: 10_000 }))),
+  description: optional(Type.String({ maxLength: 10_000 })),
   privacy: Type.Optional(
     Type.Union(Privacy.anyOf, {
       description: 'A secret team is seen by its members and administrators only.',
     }),
   ),
-  is_default_team: Type.Optional(
-    Type.Boolean({ description: 'Whether new members of the organization join it.' }),
-  ),
-  default_member_role: Type.Optional(TeamRole),
+  is_default_team: Type.Optional(boolean('Whether new members of the organization join it.')),
+  default_member_role: Type.Optional(DefaultMemberRole),
   ...Type.Partial(Type.Object(rights)).properties,
 }
 

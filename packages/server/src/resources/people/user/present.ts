@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { graphqlId } from '../../../lib/ids.ts'
 import type { UserRow } from './queries.ts'
-import type { PersonOrNull, User } from './schema.ts'
+import type { Person, User } from './schema.ts'
 
 export const presentUser = (url: string, user: UserRow): Static<typeof User> => ({
   id: user.id,
@@ -15,5 +15,5 @@ export const presentUser = (url: string, user: UserRow): Static<typeof User> => 
 export const presentUserOrNull = (url: string, user: UserRow | null): Static<typeof User> | null =>
   user === null ? null : presentUser(url, user)
 
-export const presentPersonOrNull = (user: UserRow | null): Static<typeof PersonOrNull> =>
+export const presentPersonOrNull = (user: UserRow | null): Static<typeof Person> | null =>
   user === null ? null : { id: user.id, name: user.name, email: user.email }

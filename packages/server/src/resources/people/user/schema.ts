@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { orNull, Timestamp, Uuid } from '../../schema.ts'
+import { orNull, text, Timestamp, Uuid } from '../../schema.ts'
 
 export const User = Type.Object(
   {
@@ -7,7 +7,7 @@ export const User = Type.Object(
     graphql_id: Type.String(),
     name: Type.String(),
     email: Type.String(),
-    avatar_url: Type.String({ format: 'uri' }),
+    avatar_url: Type.String({ format: 'uri', description: 'Address of the user’s avatar image.' }),
     created_at: Timestamp,
   },
   { title: 'User' },
@@ -16,7 +16,7 @@ export const User = Type.Object(
 export const UserOrNull = orNull(User)
 
 /** A user in the short form that invitations and secrets show. */
-export const PersonOrNull = orNull(Type.Object({ id: Uuid, name: Type.String(), email: Type.String() }))
+export const Person = Type.Object({ id: Uuid, name: Type.String(), email: Type.String() })
 
 export const UpdateUser = Type.Object(
   { name: Type.String({ maxLength: 200 }) },
@@ -28,7 +28,7 @@ export const ChangePassword = Type.Object(
     current_password: Type.Optional(
       Type.String({ maxLength: 500, description: 'Not needed within an hour after opening a sign-in link.' }),
     ),
-    new_password: Type.String({ description: 'At least 8 and at most 500 characters.' }),
+    new_password: text('At least 8 and at most 500 characters.'),
   },
   {
     title: 'ChangePassword',

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { orNull, Timestamp, Uuid } from '../../schema.ts'
-import { UserOrNull } from '../../people/user/schema.ts'
+import { boolean, optional, orNull, text, Timestamp, Uuid } from '../../schema.ts'
+import { UserOrNull, User } from '../../people/user/schema.ts'
 
 export const PipelineTemplate = Type.Object(
   {
@@ -8,23 +8,27 @@ export const PipelineTemplate = Type.Object(
     graphql_id: Type.String(),
     name: Type.String(),
     description: Type.String(),
-    configuration: Type.String(),
-    available: Type.Boolean({ description: 'Whether members who are not administrators may use it.' }),
+    configuration: text('The steps as YAML.'),
+    available: boolean('Whether members who are not administrators may use it.'),
     url: Type.String(),
     web_url: Type.String(),
     created_at: Timestamp,
     created_by: UserOrNull,
     updated_at: Timestamp,
-    updated_by: UserOrNull,
+    updated_by: orNull(User, 'Who last changed it; null when that user is gone.'),
   },
   { title: 'PipelineTemplate' },
 )
 
-const Name = Type.String({ maxLength: 255, pattern: '\\S', description: 'must not be blank' })
-const Configuration = Type.String({ description: 'YAML, as in a pipeline.' })
+const Name = Type.String({
+  maxLength: 255,
+  pattern: '\\S',
+  description: 'Name, for people. Must not be blank.',
+})
+const Configuration = text('YAML, as in a pipeline.')
 const optionalFields = {
-  description: Type.Optional(orNull(Type.String({ maxLength: 10_000 }))),
-  available: Type.Optional(Type.Boolean()),
+  description: optional(Type.String({ maxLength: 10_000 })),
+  available: Type.Optional(boolean('Whether it may be used.')),
 }
 
 export const CreatePipelineTemplate = Type.Object(

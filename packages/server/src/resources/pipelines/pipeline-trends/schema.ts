@@ -1,20 +1,20 @@
 import { Type } from 'typebox'
-import { orNull, Uuid } from '../../schema.ts'
+import { boolean, integer, orNull, text, Uuid } from '../../schema.ts'
 
 const NumberOrNull = (description: string) => orNull(Type.Number({ description }))
 
 export const PipelineTrend = Type.Object(
   {
     pipeline_id: Uuid,
-    pipeline_slug: Type.String({ description: 'Slug of the pipeline.' }),
+    pipeline_slug: text('Slug of the pipeline.'),
     builds: Type.Array(
       Type.Object({
-        number: Type.Integer({ description: 'Number of the build within its pipeline.' }),
-        state: Type.String({ description: 'State of the build.' }),
-        blocked: Type.Boolean({ description: 'Whether it waits for somebody to unblock it.' }),
+        number: integer('Number of the build within its pipeline.'),
+        state: text('State of the build.'),
+        blocked: boolean('Whether it waits for somebody to unblock it.'),
         seconds: NumberOrNull('From start to end; null before the end, or when it never started.'),
-        created_at: Type.Integer({ description: 'Unix milliseconds.' }),
-        message: orNull(Type.String({ description: 'At most 200 characters.' })),
+        created_at: integer('Unix milliseconds.'),
+        message: orNull(text('At most 200 characters.')),
         branch: Type.String(),
       }),
       { description: 'The last 30, oldest first.' },
@@ -28,7 +28,7 @@ export const PipelineTrend = Type.Object(
     reliability: NumberOrNull(
       'Share of passed builds among those of the last 30 days that passed or failed, 0 to 1; null without any.',
     ),
-    running: Type.Integer({ description: 'How many builds are running.' }),
+    running: integer('How many builds are running.'),
   },
   { title: 'PipelineTrend' },
 )

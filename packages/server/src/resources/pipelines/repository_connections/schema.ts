@@ -1,8 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { orNull, Timestamp, Uuid } from '../../schema.ts'
+import { optional, orNull, text, Timestamp, timestamp, Uuid } from '../../schema.ts'
 import { UserOrNull } from '../../people/user/schema.ts'
-
-const Text = Type.String()
 
 const ConnectionType = Type.Union(
   [
@@ -26,23 +24,17 @@ export const RepositoryConnection = Type.Object(
   {
     id: Uuid,
     type: ConnectionType,
-    display_name: Text,
-    url: Type.String({ description: 'Where people see the host.' }),
-    api_url: Type.String({ description: 'Where commit statuses are sent.' }),
-    repository_host: Type.String({
-      description: 'Pipelines whose repository is on this host belong to the connection.',
-    }),
-    token: orNull(Type.String({ description: 'All but the last characters are masked.' })),
-    app_id: orNull(Type.String({ description: 'Of a GitHub App.' })),
-    installation_id: orNull(Type.String({ description: 'Where the GitHub App is installed.' })),
-    private_key: orNull(
-      Type.String({ description: 'The fingerprint of the key of the GitHub App, as GitHub shows it.' }),
-    ),
-    webhook_secret: orNull(Type.String({ description: 'All but the last characters are masked.' })),
-    problem: orNull(
-      Type.String({ description: 'Why the last commit status could not be sent; null when it was.' }),
-    ),
-    problem_at: orNull(Timestamp),
+    display_name: text('Name of the connection, for people.'),
+    url: text('Where people see the host.'),
+    api_url: text('Where commit statuses are sent.'),
+    repository_host: text('Pipelines whose repository is on this host belong to the connection.'),
+    token: orNull(text('All but the last characters are masked.')),
+    app_id: orNull(text('Of a GitHub App.')),
+    installation_id: orNull(text('Where the GitHub App is installed.')),
+    private_key: orNull(text('The fingerprint of the key of the GitHub App, as GitHub shows it.')),
+    webhook_secret: orNull(text('All but the last characters are masked.')),
+    problem: orNull(text('Why the last commit status could not be sent; null when it was.')),
+    problem_at: orNull(timestamp('When a commit status could last not be sent; null when the last one was.')),
     created_at: Timestamp,
     created_by: UserOrNull,
   },
@@ -64,31 +56,26 @@ const fields = {
       description: 'Left out for github, github_app, gitlab and bitbucket: the public one.',
     }),
   ),
-  api_url: Type.Optional(orNull(Address)),
-  repository_host: Type.Optional(
-    orNull(
-      Type.String({
-        maxLength: 255,
-        pattern: '^[A-Za-z0-9.-]*$',
-        description: 'must be a host name, for where repositories have another than url',
-      }),
-    ),
+  api_url: optional(Address, 'Address of the host’s API, where it does not follow from `url`.'),
+  repository_host: optional(
+    Type.String({
+      maxLength: 255,
+      pattern: '^[A-Za-z0-9.-]*$',
+      description:
+        'Host of the repositories that belong to the connection. Must be a host name, for where repositories have another than url.',
+    }),
   ),
-  token: Type.Optional(
-    orNull(
-      Type.String({
-        maxLength: 4096,
-        pattern: '^[\\x21-\\x7e]*$',
-        description: 'must be printable and without spaces',
-      }),
-    ),
+  token: optional(
+    Type.String({
+      maxLength: 4096,
+      pattern: '^[\\x21-\\x7e]*$',
+      description: 'Access token. Must be printable and without spaces.',
+    }),
   ),
-  app_id: Type.Optional(orNull(Id('The App ID or the client ID of a GitHub App, as its settings show it.'))),
-  installation_id: Type.Optional(
-    orNull(Id('The number at the end of the address of the settings of the installation.')),
-  ),
-  private_key: Type.Optional(orNull(Type.String({ maxLength: 20_000 }))),
-  webhook_secret: Type.Optional(orNull(Type.String({ maxLength: 1000 }))),
+  app_id: optional(Id('The App ID or the client ID of a GitHub App, as its settings show it.')),
+  installation_id: optional(Id('The number at the end of the address of the settings of the installation.')),
+  private_key: optional(Type.String({ maxLength: 20_000 }), 'Private key of the GitHub App, in PEM form.'),
+  webhook_secret: optional(Type.String({ maxLength: 1000 }), 'Secret that webhooks are signed with.'),
 }
 
 export const CreateRepositoryConnection = Type.Object(

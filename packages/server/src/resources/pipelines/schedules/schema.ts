@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { orNull, Timestamp, Uuid } from '../../schema.ts'
+import { boolean, optional, orNull, text, Timestamp, timestamp, Uuid } from '../../schema.ts'
 import { UserOrNull } from '../../people/user/schema.ts'
 
 export const Schedule = Type.Object(
@@ -7,19 +7,24 @@ export const Schedule = Type.Object(
     id: Uuid,
     graphql_id: Type.String(),
     url: Type.String(),
-    label: Type.String(),
-    cronline: Type.String(),
-    message: orNull(Type.String()),
+    label: text('Name of the schedule, for people.'),
+    cronline: text('When builds are made: five cron fields and a time zone, or a word such as `@daily`.'),
+    message: orNull(text('Message of the builds; null: the label.')),
     commit: Type.String(),
     branch: Type.String(),
     env: Type.Record(Type.String(), Type.String()),
-    enabled: Type.Boolean(),
-    next_build_at: orNull(Timestamp),
-    failed_message: orNull(Type.String({ description: 'Why the last time no build could be made.' })),
-    failed_at: orNull(Timestamp),
+    enabled: boolean('Whether the schedule makes builds.'),
+    next_build_at: orNull(
+      timestamp('When the next build is due; null when none is, as while the schedule is disabled.'),
+    ),
+    failed_message: orNull(text('Why the last time no build could be made.')),
+    failed_at: orNull(timestamp('When a build could last not be made; null when the last one was.')),
     created_at: Timestamp,
     created_by: UserOrNull,
-    pipeline: Type.Object({ id: Uuid, slug: Type.String(), url: Type.String() }),
+    pipeline: Type.Object(
+      { id: Uuid, slug: Type.String(), url: Type.String() },
+      { description: 'The pipeline.' },
+    ),
   },
   { title: 'PipelineSchedule' },
 )
@@ -32,16 +37,14 @@ const Cronline = Type.String({
 })
 
 const optionalFields = {
-  label: Type.Optional(orNull(Type.String({ maxLength: 255 }))),
-  message: Type.Optional(orNull(Type.String({ maxLength: 10_000 }))),
-  commit: Type.Optional(orNull(Type.String({ maxLength: 255 }))),
-  branch: Type.Optional(orNull(Type.String({ maxLength: 255 }))),
-  env: Type.Optional(
-    orNull(
-      Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])),
-    ),
+  label: optional(Type.String({ maxLength: 255 }), 'Name of the schedule, for people.'),
+  message: optional(Type.String({ maxLength: 10_000 })),
+  commit: optional(Type.String({ maxLength: 255 })),
+  branch: optional(Type.String({ maxLength: 255 })),
+  env: optional(
+    Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])),
   ),
-  enabled: Type.Optional(Type.Boolean()),
+  enabled: Type.Optional(boolean('Whether it is switched on.')),
 }
 
 export const CreateSchedule = Type.Object(

@@ -1,27 +1,38 @@
 import { Type, type Static } from 'typebox'
 import { TeamActor } from '../../clusters/clusters/schema.ts'
 import { AccessLevel } from '../team-access/schema.ts'
-import { Timestamp, Uuid } from '../../schema.ts'
+import { described, text, Timestamp, Uuid } from '../../schema.ts'
+
+const Level = Type.Union(AccessLevel.anyOf, {
+  description: 'What the members of the team may do with the pipeline.',
+})
 
 export const TeamPipeline = Type.Object(
   {
     pipeline_id: Uuid,
-    pipeline_url: Type.String(),
-    access_level: AccessLevel,
+    pipeline_url: text('Address of the pipeline in the API.'),
+    access_level: Level,
     created_at: Timestamp,
   },
   { title: 'TeamPipeline' },
 )
 
 export const PipelineTeam = Type.Object(
-  { team: TeamActor, access_level: AccessLevel, created_at: Timestamp },
+  {
+    team: described(TeamActor, 'UUID of a team of the organization.'),
+    access_level: Level,
+    created_at: Timestamp,
+  },
   { title: 'PipelineTeam' },
 )
 
 export const CreateTeamPipeline = Type.Object(
   {
-    pipeline_id: Type.String({ format: 'uuid', description: 'must be the UUID of a pipeline' }),
-    access_level: AccessLevel,
+    pipeline_id: Type.String({
+      format: 'uuid',
+      description: 'UUID of the pipeline. Must be the UUID of a pipeline.',
+    }),
+    access_level: Level,
   },
   {
     title: 'CreateTeamPipeline',
@@ -30,7 +41,7 @@ export const CreateTeamPipeline = Type.Object(
 )
 
 export const UpdateTeamPipeline = Type.Object(
-  { access_level: AccessLevel },
+  { access_level: Level },
   { title: 'UpdateTeamPipeline', examples: [{ access_level: 'read_only' }] },
 )
 

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { orNull, Timestamp, Uuid } from '../../schema.ts'
+import { optional, orNull, text, Timestamp, Uuid } from '../../schema.ts'
 import { UserOrNull } from '../../people/user/schema.ts'
 
 export const Suite = Type.Object(
@@ -9,7 +9,7 @@ export const Suite = Type.Object(
     slug: Type.String(),
     name: Type.String(),
     url: Type.String(),
-    default_branch: orNull(Type.String()),
+    default_branch: orNull(text('Branch that is built when none is named, and shown first.')),
     created_at: Timestamp,
     created_by: UserOrNull,
   },
@@ -19,7 +19,7 @@ export const Suite = Type.Object(
 export const CreatedSuite = Type.Object(
   {
     ...Suite.properties,
-    api_token: Type.String({ description: 'What results are sent with. Shown here and never again.' }),
+    api_token: text('What results are sent with. Shown here and never again.'),
   },
   { title: 'CreatedSuite' },
 )
@@ -29,9 +29,12 @@ export const CreateSuite = Type.Object(
     name: Type.String({
       maxLength: 255,
       pattern: '[A-Za-z0-9]',
-      description: 'must have a letter or digit, and at most 255 characters',
+      description: 'Name, for people. Must have a letter or digit, and at most 255 characters.',
     }),
-    default_branch: Type.Optional(orNull(Type.String({ maxLength: 255 }))),
+    default_branch: optional(
+      Type.String({ maxLength: 255 }),
+      'Branch that is built when none is named, and shown first.',
+    ),
   },
   { title: 'CreateSuite', examples: [{ name: 'Browser tests', default_branch: 'main' }] },
 )

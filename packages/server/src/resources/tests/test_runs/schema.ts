@@ -1,33 +1,41 @@
 import { Type } from 'typebox'
-import { orNull, Timestamp, Uuid } from '../../schema.ts'
+import { count, orNull, text, Timestamp, Uuid, uuid } from '../../schema.ts'
 
 const TextOrNull = orNull(Type.String())
-const Count = Type.Integer({ minimum: 0 })
 
 export const FailureExpanded = Type.Array(
-  Type.Object({ expanded: Type.Array(Type.String()), backtrace: Type.Array(Type.String()) }),
+  Type.Object({
+    expanded: Type.Array(Type.String(), { description: 'Lines of the failure.' }),
+    backtrace: Type.Array(Type.String(), { description: 'Lines of the stack trace.' }),
+  }),
   { description: 'All that the failure says; only where it was asked for.' },
 )
 
+const FailureReason = orNull(text('First line of why the test failed; null when it is not known.'))
+
+const Location = orNull(text('Where the test is defined; null when the sender did not say.'))
+
 const TestFailure = Type.Object(
   {
-    scope: Type.String(),
-    name: Type.String(),
-    location: TextOrNull,
-    file_name: TextOrNull,
-    failure_reason: TextOrNull,
+    scope: text('The groups that the test is in.'),
+    name: text('Name of the test.'),
+    location: Location,
+    file_name: orNull(text('File that the test is in; null when the sender did not say.')),
+    failure_reason: FailureReason,
     failure_expanded: Type.Optional(FailureExpanded),
     duration: orNull(Type.Number({ description: 'Seconds.' })),
   },
   { title: 'TestFailure' },
 )
 
+const CommitSha = orNull(text('Commit that was tested; null when the sender did not say.'))
+
 export const TestRun = Type.Object(
   {
     id: Uuid,
-    url: Type.String(),
-    suite: Type.Object({ id: Uuid, slug: Type.String() }),
-    build_id: orNull(Uuid),
+    url: text('Address of the run in the API.'),
+    suite: Type.Object({ id: Uuid, slug: Type.String() }, { description: 'The test suite.' }),
+    build_id: orNull(uuid('UUID of the build that the tests ran in; null when there is none.')),
     state: Type.Union([Type.Literal('running'), Type.Literal('finished')], {
       description: 'A run goes on for as long as its build does.',
     }),
@@ -38,12 +46,12 @@ export const TestRun = Type.Object(
       },
     ),
     branch: TextOrNull,
-    commit_sha: TextOrNull,
-    results_count: Count,
-    passed_count: Count,
-    failed_count: Count,
-    skipped_count: Count,
-    unknown_count: Count,
+    commit_sha: CommitSha,
+    results_count: count('How many results there are.'),
+    passed_count: count('How many tests passed.'),
+    failed_count: count('How many tests failed.'),
+    skipped_count: count('How many tests were skipped.'),
+    unknown_count: count('How many tests have no known result.'),
     duration: Type.Number({ description: 'Seconds, all tests together.' }),
     failures: Type.Array(TestFailure, {
       description: 'The first of them; `failed_count` says how many there are.',
@@ -56,19 +64,19 @@ export const TestRun = Type.Object(
 
 export const FailedExecution = Type.Object(
   {
-    execution_id: Uuid,
-    run_id: Uuid,
-    run_name: Type.String(),
-    run_url: Type.String(),
-    test_id: Uuid,
-    test_name: Type.String(),
-    test_url: Type.String(),
+    execution_id: uuid('UUID of this one run of the test.'),
+    run_id: uuid('UUID of the test run.'),
+    run_name: text('The key under which the results were sent.'),
+    run_url: text('Address of the test run in the API.'),
+    test_id: uuid('UUID of the test.'),
+    test_name: text('Scope and name of the test.'),
+    test_url: text('Address of the test in the API.'),
     branch: TextOrNull,
-    commit_sha: TextOrNull,
+    commit_sha: CommitSha,
     created_at: Timestamp,
     duration: orNull(Type.Number({ description: 'Seconds.' })),
-    location: TextOrNull,
-    failure_reason: TextOrNull,
+    location: Location,
+    failure_reason: FailureReason,
     failure_expanded: Type.Optional(FailureExpanded),
   },
   { title: 'FailedExecution' },

@@ -1,26 +1,27 @@
 import { Type } from 'typebox'
-import { orNull, Timestamp, Uuid } from '../../schema.ts'
+import { count, optional, orNull, text, timestamp, Uuid } from '../../schema.ts'
 import { FailureExpanded } from '../test_runs/schema.ts'
 
-const TextOrNull = orNull(Type.String())
-const Count = Type.Integer({ minimum: 0 })
 const Seconds = Type.Number({ description: 'Seconds.' })
 
 const identity = {
   id: Uuid,
-  scope: Type.String(),
-  name: Type.String(),
-  location: TextOrNull,
+  scope: text('The groups that the test is in.'),
+  name: text('Name of the test.'),
+  location: orNull(text('Where the test is defined; null when the sender did not say.')),
 }
 
 const counts = {
-  executions_count: Count,
-  executions_count_by_result: Type.Object({
-    passed: Count,
-    failed: Count,
-    skipped: Type.Optional(Count),
-    unknown: Type.Optional(Count),
-  }),
+  executions_count: count('How often the test ran.'),
+  executions_count_by_result: Type.Object(
+    {
+      passed: count('How often it passed.'),
+      failed: count('How often it failed.'),
+      skipped: Type.Optional(count('How often it was skipped; absent when never.')),
+      unknown: Type.Optional(count('How often its result was not known; absent when never.')),
+    },
+    { description: 'How often the test ended in which way.' },
+  ),
   reliability: orNull(
     Type.Number({
       description: 'Share of the runs that passed, of those that passed or failed; null: none did.',
@@ -32,8 +33,8 @@ export const Test = Type.Object(
   {
     ...identity,
     url: Type.String(),
-    file_name: TextOrNull,
-    labels: Type.Array(Type.String()),
+    file_name: orNull(text('File that the test is in; null when the sender did not say.')),
+    labels: Type.Array(Type.String(), { description: 'Always empty: tests have no labels here.' }),
     ...counts,
     duration_avg: Seconds,
     duration_sum: Seconds,
@@ -45,9 +46,9 @@ export const Test = Type.Object(
 
 const LatestFail = Type.Object({
   id: Uuid,
-  timestamp: Timestamp,
+  timestamp: timestamp('When the result came in.'),
   duration: orNull(Seconds),
-  failure_reason: TextOrNull,
+  failure_reason: orNull(text('First line of why the test failed; null when it is not known.')),
   failure_expanded: FailureExpanded,
 })
 
@@ -57,9 +58,11 @@ export const BuildTest = Type.Object(
     state: Type.Literal('enabled', {
       description: 'Always `enabled`: tests cannot be muted or skipped here.',
     }),
-    labels: Type.Array(Type.Object({ name: Type.String(), color: Type.String() })),
+    labels: Type.Array(Type.Object({ name: Type.String(), color: text('Color of the label.') }), {
+      description: 'Always empty: tests have no labels here.',
+    }),
     ...counts,
-    latest_fail: Type.Optional(orNull(LatestFail)),
+    latest_fail: optional(LatestFail, 'The last failure; null when there was none, absent unless asked for.'),
   },
   { title: 'BuildTest' },
 )
@@ -73,14 +76,17 @@ export const BuildTestQuery = {
       { description: 'Tests that ended so at least once; with `^`, each time.' },
     ),
   ),
-  state: Type.Optional(Type.String({ description: 'Tests in this state; all of them are `enabled`.' })),
-  include: Type.Optional(Type.String({ description: '`latest_fail` adds the last failure of each test.' })),
+  state: Type.Optional(text('Tests in this state; all of them are `enabled`.')),
+  include: Type.Optional(text('`latest_fail` adds the last failure of each test.')),
 }
 
 export const FindTest = Type.Object(
   {
-    scope: Type.Optional(orNull(Type.String({ maxLength: 1000 }))),
-    name: Type.String({ minLength: 1, maxLength: 1000 }),
+    scope: optional(
+      Type.String({ maxLength: 1000 }),
+      'The groups that the test is in; absent or null: none.',
+    ),
+    name: Type.String({ minLength: 1, maxLength: 1000, description: 'Name of the test.' }),
   },
   { title: 'FindTest', examples: [{ scope: 'Basket', name: 'adds an item' }] },
 )
