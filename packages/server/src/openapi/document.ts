@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox'
 import { pathParameters, tagDescriptions } from './field-descriptions.ts'
 import { headerNames, headers, referTo } from './headers.ts'
 import { uploadPath } from './uploads.ts'
-import { Components, publishSchema, sentence, type Json } from './schemas.ts'
+import { Components, publishSchema, type Json } from './schemas.ts'
 import type { Route, Slices } from '../http/route.ts'
 
 const securitySchemes = {
@@ -207,9 +207,9 @@ function parameters(route: Route, method: string, schemas: Components): Json[] {
 }
 
 /** A parameter has its description beside its schema. */
-const described = ({ description, ...schema }: Json, otherwise?: string): Json => ({
+const described = ({ description, ...schema }: Json, common?: string): Json => ({
   schema,
-  description: typeof description === 'string' ? sentence(description) : otherwise,
+  description: description ?? common,
 })
 
 const takesKey = (method: string) => method === 'POST' || method === 'PUT'
@@ -286,10 +286,17 @@ const errorSchema = {
   type: 'object',
   required: ['message'],
   properties: {
-    message: { type: 'string' },
+    message: { type: 'string', description: 'What is wrong, and where possible what would be right.' },
     errors: {
       type: 'array',
-      items: { type: 'object', properties: { field: { type: 'string' }, code: { type: 'string' } } },
+      items: {
+        type: 'object',
+        properties: {
+          field: { type: 'string', description: 'The field of the request.' },
+          code: { type: 'string', description: 'What is wrong with the field.' },
+        },
+      },
+      description: 'One entry for each field that was refused, where the endpoint checks fields one by one.',
     },
   },
 }

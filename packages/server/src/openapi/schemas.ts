@@ -1,6 +1,6 @@
 // Schemas as the OpenAPI document shows them: those with a title become components, unions of constants become
 // enumerations, and every field has a description.
-import { fields, fieldsOf } from './field-descriptions.ts'
+import { commonFields } from './field-descriptions.ts'
 
 export interface Json {
   [key: string]: unknown
@@ -12,13 +12,12 @@ export class Components {
   readonly published = new Set<unknown>()
 }
 
-/** `at`: the title and the path of fields to this schema, as the keys of `fieldsOf` are written. */
-export function publishSchema(schema: unknown, components: Components, at = ''): Json {
+export function publishSchema(schema: unknown, components: Components): Json {
   const { title, ...own } = asObject(schema)
-  if (typeof title !== 'string') return publishParts(own, components, at)
+  if (typeof title !== 'string') return publishParts(own, components)
   const reference = { $ref: `#/components/schemas/${title}` }
   if (components.published.has(schema)) return reference
-  const published = publishParts(own, components, title)
+  const published = publishParts(own, components)
   const known = components.byTitle[title]
   if (known !== undefined && JSON.stringify(known) !== JSON.stringify(published)) {
     throw new Error(`Two different schemas are called ${title}.`)
@@ -28,35 +27,34 @@ export function publishSchema(schema: unknown, components: Components, at = ''):
   return reference
 }
 
-function publishParts(schema: Json, components: Components, at: string): Json {
+function publishParts(schema: Json, components: Components): Json {
   const published: Json = { ...schema }
   for (const key of ['items', 'additionalProperties']) {
-    if (isObject(schema[key])) published[key] = publishSchema(schema[key], components, at)
+    if (isObject(schema[key])) published[key] = publishSchema(schema[key], components)
   }
-  if (isObject(schema['patternProperties'])) return publishRecord(published, components, at)
+  if (isObject(schema['patternProperties'])) return publishRecord(published, components)
   if (isObject(schema['properties'])) {
     published['properties'] = Object.fromEntries(
       Object.entries(schema['properties']).map(([name, field]) => [
         name,
-        describeField(publishSchema(field, components, `${at}.${name}`), name, `${at}.${name}`),
+        describeField(publishSchema(field, components), name),
       ]),
     )
   }
   const { anyOf } = schema
-  return Array.isArray(anyOf) ? publishAlternatives(published, anyOf, components, at) : published
+  return Array.isArray(anyOf) ? publishAlternatives(published, anyOf, components) : published
 }
 
 /** A record becomes an object with any keys, because few generators understand patterns of keys. */
-function publishRecord({ patternProperties, ...rest }: Json, components: Components, at: string): Json {
+function publishRecord({ patternProperties, ...rest }: Json, components: Components): Json {
   const [values] = Object.values(asObject(patternProperties))
-  return { ...rest, type: 'object', additionalProperties: publishSchema(values, components, at) }
+  return { ...rest, type: 'object', additionalProperties: publishSchema(values, components) }
 }
 
 function publishAlternatives(
   { anyOf: _anyOf, ...rest }: Json,
   anyOf: readonly unknown[],
   components: Components,
-  at: string,
 ): Json {
   const branches = anyOf.map(asObject)
   const constants = branches.filter((branch) => 'const' in branch)
@@ -64,17 +62,14 @@ function publishAlternatives(
   const enumeration: Json = { type: constants[0]?.['type'], enum: constants.map((branch) => branch['const']) }
   const published = [
     ...(constants.length > 0 ? [enumeration] : []),
-    ...others.map((branch) => publishSchema(branch, components, at)),
+    ...others.map((branch) => publishSchema(branch, components)),
   ]
   const [only] = published
   return published.length === 1 && only !== undefined ? { ...only, ...rest } : { ...rest, anyOf: published }
 }
 
-/** A description in the schema that begins with "must" is appended to the field's general description. */
-function describeField(field: Json, name: string, path: string): Json {
-  const own = ownText(field)
-  const shared = fieldsOf[path] ?? fields[name]
-  const text = own === undefined ? shared : own.startsWith('must ') ? join(shared, sentence(own)) : own
+function describeField(field: Json, name: string): Json {
+  const text = ownText(field) ?? commonFields[name]
   return text === undefined ? field : { ...withoutText(field), description: text }
 }
 
@@ -96,12 +91,6 @@ const withoutText = (field: Json): Json =>
         }),
       }
     : field
-
-const join = (...texts: ReadonlyArray<string | undefined>) =>
-  texts.filter((text) => text !== undefined).join(' ')
-
-export const sentence = (text: string): string =>
-  `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 

@@ -55,7 +55,7 @@ const runEnv = {
   },
 }
 
-export const uploadExample = {
+const uploadExample = {
   format: 'json',
   run_env: { key: 'nightly-42', branch: 'main', commit_sha: '0123456789abcdef0123456789abcdef01234567' },
   data: [

@@ -13,14 +13,14 @@ export const chatWorkspace: Provider = {
   madeBy: 'web',
   isPinged: false,
   fields: {
-    workspace_id: { ...managed, schema: Type.String() },
-    workspace_name: { ...managed, schema: Type.String() },
+    workspace_id: { ...managed, schema: Type.String({ description: 'Id of the connected workspace.' }) },
+    workspace_name: { ...managed, schema: Type.String({ description: 'Name of the connected workspace.' }) },
     channel: {
       schema: Type.String({
         minLength: 1,
         maxLength: 255,
         pattern: '^\\S+$',
-        description: 'must be the name or the id of a channel, without spaces',
+        description: 'Must be the name or the id of a channel, without spaces.',
         examples: ['#builds'],
       }),
       isRequired: true,
@@ -28,7 +28,10 @@ export const chatWorkspace: Provider = {
     },
     access_token: credential,
     refresh_token: credential,
-    token_expires_at: { ...managed, schema: Type.String() },
+    token_expires_at: {
+      ...managed,
+      schema: Type.String({ description: 'When the access to the workspace must be renewed.' }),
+    },
   },
   connecting: {
     choice: { key: 'channel', label: 'Channel', hint: '#builds' },

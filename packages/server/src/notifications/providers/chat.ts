@@ -27,7 +27,9 @@ export const chat: Provider = {
         isConnected ? 'was connected through the web interface and cannot be changed' : null,
     },
     theme: {
-      schema: Type.Union([Type.Literal('text'), Type.Literal('emoji')]),
+      schema: Type.Union([Type.Literal('text'), Type.Literal('emoji')], {
+        description: 'Whether messages have emoji or are plain text.',
+      }),
       isRequired: true,
       initial: () => 'text',
       shown: 'full',

@@ -22,7 +22,7 @@ export const cloudEventBus: Provider = {
       schema: Type.String({
         pattern: '^[a-z]{2}(-[a-z0-9]+){1,4}$',
         maxLength: 40,
-        description: 'must be the name of a region, such as eu-west-1',
+        description: 'Must be the name of a region, such as eu-west-1.',
         examples: ['eu-west-1'],
       }),
       isRequired: true,
@@ -32,7 +32,7 @@ export const cloudEventBus: Provider = {
     cloud_account_id: {
       schema: Type.String({
         pattern: '^\\d{12}$',
-        description: 'must be 12 digits',
+        description: 'Must be 12 digits.',
         examples: ['123456789012'],
       }),
       isRequired: true,
@@ -41,7 +41,7 @@ export const cloudEventBus: Provider = {
       refuseChange: setAtCreation,
     },
     include_build_meta_data: {
-      schema: Type.Boolean(),
+      schema: Type.Boolean({ description: 'Whether events carry the meta-data of the build.' }),
       isRequired: true,
       initial: () => false,
       shown: 'full',

@@ -18,13 +18,13 @@ export const issueTracker: Provider = {
   madeBy: 'web',
   isPinged: false,
   fields: {
-    workspace_id: { ...managed, schema: Type.String() },
-    workspace_name: { ...managed, schema: Type.String() },
+    workspace_id: { ...managed, schema: Type.String({ description: 'Id of the connected workspace.' }) },
+    workspace_name: { ...managed, schema: Type.String({ description: 'Name of the connected workspace.' }) },
     team_id: {
       schema: Type.String({
         minLength: 1,
         maxLength: 255,
-        description: 'must be the id or the key of a team',
+        description: 'Must be the id or the key of a team.',
         examples: ['ENG'],
       }),
       isRequired: true,
@@ -32,7 +32,10 @@ export const issueTracker: Provider = {
     },
     access_token: credential,
     refresh_token: credential,
-    token_expires_at: { ...managed, schema: Type.String() },
+    token_expires_at: {
+      ...managed,
+      schema: Type.String({ description: 'When the access to the workspace must be renewed.' }),
+    },
   },
   connecting: {
     choice: { key: 'team_id', label: 'Team', hint: 'ENG' },

@@ -23,7 +23,7 @@ export const monitoringPipelineVisibility: Provider = {
         minLength: 1,
         maxLength: 255,
         pattern: '^[\\x21-\\x7e]+$',
-        description: 'must be printable characters without spaces',
+        description: 'Must be printable characters without spaces.',
       }),
       isRequired: true,
       isSecret: true,
@@ -33,7 +33,8 @@ export const monitoringPipelineVisibility: Provider = {
       schema: Type.String({
         maxLength: 255,
         pattern: '^[A-Za-z0-9.-]+(:\\d{1,5})?$|^https?://\\S+$',
-        description: 'must be the name of a site, such as datadoghq.eu, or the URL of its intake',
+        description:
+          'Site of the monitoring service. Must be the name of a site, such as datadoghq.eu, or the URL of its intake.',
         examples: ['datadoghq.com'],
       }),
       isAddress: true,
@@ -43,7 +44,7 @@ export const monitoringPipelineVisibility: Provider = {
       schema: Type.String({
         maxLength: 10_000,
         pattern: '^([^:\\n]+:[^\\n]*(\\n|$))*$',
-        description: 'must be tags, one key:value per line',
+        description: 'Tags that are added to everything sent. Must be tags, one key:value per line.',
         examples: ['team:platform\nenv:ci'],
       }),
       shown: 'full',

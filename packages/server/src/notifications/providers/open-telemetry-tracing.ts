@@ -28,16 +28,23 @@ export const openTelemetryTracing: Provider = {
   isPinged: false,
   fields: {
     endpoint: { ...urlField, isRequired: true, shown: 'full' },
-    service_name: { schema: Type.String({ minLength: 1, maxLength: 255 }), shown: 'full' },
+    service_name: {
+      schema: Type.String({ minLength: 1, maxLength: 255, description: 'Name that traces are sent under.' }),
+      shown: 'full',
+    },
     headers: { schema: TextMap, refuse: refuseHeaders, isSecret: true, shown: 'never' },
-    resource_attributes: { schema: TextMap, shown: 'full' },
+    resource_attributes: {
+      schema: Type.Union([TextMap], { description: 'Attributes that are added to every trace.' }),
+      shown: 'full',
+    },
     tracestate: {
       schema: Type.String({
         maxLength: 512,
         pattern:
           '^[a-z0-9][a-z0-9_*/@-]{0,255}=[\\x20-\\x2b\\x2d-\\x3c\\x3e-\\x7e]{1,256}' +
           '(, ?[a-z0-9][a-z0-9_*/@-]{0,255}=[\\x20-\\x2b\\x2d-\\x3c\\x3e-\\x7e]{1,256}){0,31}$',
-        description: 'must be a tracestate, such as vendor=value,other=value',
+        description:
+          'Value of the `tracestate` header. Must be a tracestate, such as vendor=value,other=value.',
         examples: ['vendor=value'],
       }),
       shown: 'full',

@@ -9,7 +9,7 @@ export const urlField = {
   schema: Type.String({
     maxLength: 2000,
     pattern: '^https?://\\S+$',
-    description: 'must be an http or https URL',
+    description: 'Must be an http or https URL.',
     examples: ['https://hooks.example.com/builds'],
   }),
   isAddress: true,
@@ -22,6 +22,7 @@ export const urlField = {
 export const EventNames = Type.Array(Type.Union(eventNames.map((name) => Type.Literal(name))), {
   maxItems: 100,
   examples: [['build.finished']],
+  description: 'Names of the events that are sent.',
 })
 
 /** Headers or attributes. */

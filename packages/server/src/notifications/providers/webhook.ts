@@ -24,13 +24,21 @@ export const webhook: Provider = {
   madeBy: 'rest',
   isPinged: true,
   fields: {
-    url: { ...urlField, isRequired: true, shown: 'full' },
+    url: {
+      ...urlField,
+      schema: Type.String({
+        ...urlField.schema,
+        description: 'Address of this object in the API. Must be an http or https URL.',
+      }),
+      isRequired: true,
+      shown: 'full',
+    },
     token: {
       schema: Type.String({
         minLength: 1,
         maxLength: 255,
         pattern: '^[\\x21-\\x7e]+$',
-        description: 'must be printable characters without spaces',
+        description: 'Access token. Must be printable characters without spaces.',
       }),
       isSecret: true,
       shown: 'full',
@@ -38,13 +46,19 @@ export const webhook: Provider = {
       initial: () => randomBytes(16).toString('hex'),
     },
     token_mode: {
-      schema: Type.Union([Type.Literal('token'), Type.Literal('signature')]),
+      schema: Type.Union([Type.Literal('token'), Type.Literal('signature')], {
+        description: 'How the token is used: sent as it is, or as the key of a signature.',
+      }),
       isRequired: true,
       initial: () => 'token',
       shown: 'full',
     },
     version: {
-      schema: Type.Integer({ minimum: 1, maximum: latestVersion }),
+      schema: Type.Integer({
+        minimum: 1,
+        maximum: latestVersion,
+        description: 'Version of the payload; it can be raised and not lowered.',
+      }),
       isRequired: true,
       initial: () => latestVersion,
       shown: 'full',
@@ -52,7 +66,12 @@ export const webhook: Provider = {
         Number(after) < Number(before) ? `may be raised to ${latestVersion}, never lowered` : null,
     },
     events: { schema: EventNames, isRequired: true, initial: () => ['build.finished'], shown: 'full' },
-    tls_verify: { schema: Type.Boolean(), isRequired: true, initial: () => true, shown: 'full' },
+    tls_verify: {
+      schema: Type.Boolean({ description: 'Whether the certificate of the address is checked.' }),
+      isRequired: true,
+      initial: () => true,
+      shown: 'full',
+    },
   },
 }
 
