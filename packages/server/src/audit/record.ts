@@ -17,7 +17,7 @@ export type Origin =
   /** The installation itself, by a background task. */
   | { kind: 'system' }
 
-export interface AgentContext {
+interface AgentContext {
   id: string
   name: string
   connectionState: string

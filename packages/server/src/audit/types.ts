@@ -1,6 +1,6 @@
 // All types of audit events. Those marked as ours are unknown to clients of other services of this kind.
 
-export const auditTypes = [
+const auditTypes = [
   'AGENT_IMAGE_CREATED', // ours
   'AGENT_IMAGE_DELETED', // ours
   'ANNOTATION_CREATED', // ours

@@ -27,7 +27,7 @@ const waitMs = 5000
 const reconnectAfterMs = 250
 const notifyAgainMs = 20
 
-export interface AccessWatch {
+interface AccessWatch {
   stop(): Promise<void>
 }
 

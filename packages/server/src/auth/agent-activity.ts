@@ -12,7 +12,7 @@ import { sql } from 'kysely'
 import type { Db } from '../db/pool.ts'
 import { prepared } from '../db/statement.ts'
 
-export interface HeardAgent {
+interface HeardAgent {
   id: string
   organizationId: string
 }

@@ -4,7 +4,7 @@ import { hash, verify } from '@node-rs/argon2'
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 export const shortestPassword = 8
-export const longestPassword = 500
+const longestPassword = 500
 
 /** Null: the password may be used. */
 export function passwordProblem(password: string): string | null {

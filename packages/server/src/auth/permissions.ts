@@ -28,7 +28,7 @@ export type Permission =
   /** Members who may also change the pipeline itself. */
   | 'edit_pipeline'
 
-export type Verdict =
+type Verdict =
   | 'yes'
   | 'no'
   /** Yes, and this is the pipeline that the URL names. */

@@ -80,7 +80,7 @@ export async function pipelineAccess(
   return rows[0]?.access ?? 'none'
 }
 
-export interface FoundPipeline {
+interface FoundPipeline {
   id: string
   access: PipelineAccess
 }

@@ -55,7 +55,7 @@ async function refusing(count: () => Promise<unknown>): Promise<void> {
 const keyOf = (email: string) => hashToken(email.toLowerCase()).toString('hex')
 
 /** One network of IPv6 has 2^64 addresses and usually one owner. */
-export function networkOf(ip: string): string {
+function networkOf(ip: string): string {
   const address = ip.replace(/^::ffff:(?=\d+\.)/i, '')
   if (!address.includes(':')) return address
   const [head = '', tail] = address.toLowerCase().split('::')

@@ -10,7 +10,7 @@ export interface TokenCache {
   clear(): void
 }
 
-export interface Clocks {
+interface Clocks {
   now: () => number
   /** Does not jump when the system time is set. */
   monotonicNow: () => number

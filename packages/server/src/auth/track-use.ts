@@ -12,7 +12,7 @@ export interface UseTracker {
 }
 
 /** One entry per credential in each list. */
-export interface Uses {
+interface Uses {
   ids: string[]
   ips: string[]
   /** ISO 8601. */

@@ -20,7 +20,7 @@ import {
   type Manifest,
 } from './format.ts'
 
-export interface BackupSource {
+interface BackupSource {
   blobsDir: string
   /** null: the backup has no key, so its sealed values open only where the key is. */
   secretKey: string | null

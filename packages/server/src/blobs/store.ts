@@ -24,12 +24,12 @@ export interface BlobStore {
   tidy(olderThan: Date): Promise<void>
 }
 
-export interface ByteRange {
+interface ByteRange {
   start: number
   end: number
 }
 
-export interface FinishedPart {
+interface FinishedPart {
   part: number
   etag: string
 }

@@ -3,7 +3,7 @@
 import pg from 'pg'
 
 /** The connection is lost; a new one may work. */
-export function isConnectionLost(error: unknown): boolean {
+function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error instanceof pg.DatabaseError) return error.severity === 'FATAL' || codeOf(error).startsWith('08')
   return socketCodes.has(codeOf(error)) || driverMessages.test(error.message)

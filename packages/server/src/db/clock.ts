@@ -4,7 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 
-export interface DatabaseClock {
+interface DatabaseClock {
   now(): Date
   /** When this process started. */
   startedAt(): Date

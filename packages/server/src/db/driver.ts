@@ -17,7 +17,7 @@ import { traced, type Tracer } from '../lib/tracing.ts'
 import { statementSpan } from './statement-spans.ts'
 
 /** Is told of everything that happens on connections. */
-export interface Observer {
+interface Observer {
   /** With the error of a connection or statement, and without one when statements succeed. */
   onResult(error?: unknown): void
   /** The time that a caller waited for a connection. */

@@ -4,11 +4,11 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 
-export interface Listener {
+interface Listener {
   stop(): Promise<void>
 }
 
-export interface Listening {
+interface Listening {
   /** The handler of each channel. */
   channels: Readonly<Record<string, (payload: string) => void>>
   onConnected(): void

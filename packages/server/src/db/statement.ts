@@ -14,10 +14,6 @@ export interface Statement<Row = unknown> {
   compile(db: Db): CompiledQuery<Row>
 }
 
-export interface PreparedStatement<Row> extends Statement<Row> {
-  execute(db: Db): Promise<QueryResult<Row>>
-}
-
 /**
  * Calls `write` once, with `count` placeholders for the arguments. `write` may use each of them any number of times, as a
  * parameter of the statement only: reading a placeholder or converting it to text throws.
@@ -25,7 +21,7 @@ export interface PreparedStatement<Row> extends Statement<Row> {
 export function prepared<Row, Args extends unknown[]>(
   write: (...args: Args) => RawBuilder<Row>,
   count = write.length,
-): (...args: Args) => PreparedStatement<Row> {
+): (...args: Args) => Statement<Row> & { execute(db: Db): Promise<QueryResult<Row>> } {
   let template: Template | undefined
   return (...args) => {
     const compile = (): CompiledQuery<Row> => {

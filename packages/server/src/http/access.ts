@@ -12,7 +12,7 @@ import { isStorable } from '../lib/unstorable.ts'
 import type { Route } from './route.ts'
 import { sessionCookie } from './session-cookie.ts'
 
-export interface Access {
+interface Access {
   caller: Caller | null
   org: Organization | null
   /** Set where the permission concerns the pipeline that the URL names. */

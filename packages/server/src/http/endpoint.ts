@@ -5,7 +5,7 @@ import { ApiError } from '../lib/errors.ts'
 import { parseBody } from './json-body.ts'
 
 /** The handler gets a JSON object, bytes, the fields of an HTML form (`URLSearchParams`), or reads the stream itself. */
-export type BodyKind = 'json' | 'bytes' | 'form' | 'stream'
+type BodyKind = 'json' | 'bytes' | 'form' | 'stream'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

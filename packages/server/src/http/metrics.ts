@@ -26,7 +26,7 @@ export function collectProcessMetrics(): Promise<Registry> {
 }
 
 /** The text of all metrics of this process. */
-export type ReadMetrics = () => Promise<string>
+type ReadMetrics = () => Promise<string>
 
 export function serveMetrics(app: FastifyInstance, access: MetricsAccess, read: ReadMetrics): void {
   app.get('/metrics', async (request, reply) => {

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { linkHeader, withQuery, type RequestUrl } from './links.ts'
 import type { Answer } from './answer.ts'
 
-export interface PageRequest {
+interface PageRequest {
   page: number
   perPage: number
   offset: number

@@ -19,7 +19,7 @@ import { queryReader } from './query.ts'
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** Statuses of this endpoint beyond those that every endpoint has, each with its condition. */
-export type Errors = Partial<Record<400 | 401 | 403 | 404 | 409 | 416 | 422 | 503, string>>
+type Errors = Partial<Record<400 | 401 | 403 | 404 | 409 | 416 | 422 | 503, string>>
 
 export interface RequiredFeature {
   name: Feature

@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-export interface BodyLimits {
+interface BodyLimits {
   /** From the end of the headers to the end of the body. */
   seconds: number
   /** How many may be in flight at once. */

@@ -2,7 +2,7 @@
 import { Compile } from 'typebox/compile'
 import type { Static, TSchema } from 'typebox'
 
-export type Checked<T> = { ok: true; value: T } | { ok: false; reason: string; field: string }
+type Checked<T> = { ok: true; value: T } | { ok: false; reason: string; field: string }
 
 export type Check<S extends TSchema> = (value: unknown) => Checked<Static<S>>
 

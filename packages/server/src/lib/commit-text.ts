@@ -1,4 +1,4 @@
-export interface CommitDetails {
+interface CommitDetails {
   commit: string
   author: { name: string; email: string } | null
   message: string | null

@@ -4,16 +4,7 @@ import { v7 } from 'uuid'
 /** Ordered by time, so that rows created together are close in every index. */
 export const newId = (): string => v7()
 
-export type TokenPrefix =
-  | 'mrt_'
-  | 'mrct_'
-  | 'mras_'
-  | 'mrjt_'
-  | 'mrst_'
-  | 'mrws_'
-  | 'mrsl_'
-  | 'mriv_'
-  | 'mroc_'
+type TokenPrefix = 'mrt_' | 'mrct_' | 'mras_' | 'mrjt_' | 'mrst_' | 'mrws_' | 'mrsl_' | 'mriv_' | 'mroc_'
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
@@ -30,7 +21,7 @@ export function newToken(prefix: TokenPrefix): string {
 
 export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest()
 
-export type GraphqlType =
+type GraphqlType =
   | 'Agent'
   | 'AuditEvent'
   | 'Cluster'

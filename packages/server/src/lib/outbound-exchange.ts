@@ -10,7 +10,7 @@ export interface ExchangeLimits {
   keptBytes: number
 }
 
-export interface Answer {
+interface Answer {
   status: number
   headers: Record<string, string | string[] | undefined>
   body: Buffer

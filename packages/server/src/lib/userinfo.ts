@@ -1,7 +1,7 @@
 // The URL of a repository may contain a user name and a password, or a token. They are stored separately, because
 // everybody who may read the pipeline sees the URL.
 
-export interface SplitAddress {
+interface SplitAddress {
   address: string
   /** `name:password` as in the URL. null: the URL has none. */
   userinfo: string | null

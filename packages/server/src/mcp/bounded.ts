@@ -4,7 +4,7 @@ import { cutText, plainText } from '../resources/builds/failure_summary/excerpt.
 /** The largest answer of a tool. A failure summary has its own limit. */
 export const mostBytes = 64 * 1024
 
-export interface Listed<Entry> {
+interface Listed<Entry> {
   entries: readonly Entry[]
   /** How to ask for the entries that were left out. */
   more: string

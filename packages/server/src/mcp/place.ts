@@ -33,7 +33,7 @@ export const JobInput = {
   }),
 }
 
-export interface BuildPlace {
+interface BuildPlace {
   org: string
   pipeline: string
   build: string

@@ -9,7 +9,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import type { Tool } from './tool.ts'
 
-export interface Asked {
+interface Asked {
   request: Request
   body: unknown
   tools: readonly Tool[]

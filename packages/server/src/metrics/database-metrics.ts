@@ -11,9 +11,9 @@ import type { QueueLabels } from './queue-labels.ts'
 /** Registers gauges, and returns the function that reads their values. */
 export type DatabaseMetric = (registers: Registry[]) => ReadGauges
 
-export type ReadGauges = (db: Db, labels: QueueLabels) => Promise<void>
+type ReadGauges = (db: Db, labels: QueueLabels) => Promise<void>
 
-export interface DatabaseMetrics {
+interface DatabaseMetrics {
   registry: Registry
   /** The metrics as text; empty if another process reads them, or if the database does not answer in time. */
   text(): Promise<string>

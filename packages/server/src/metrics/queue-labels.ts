@@ -5,7 +5,7 @@ import type { Db } from '../db/pool.ts'
 import { prepared } from '../db/statement.ts'
 
 /** Cluster names need not be unique: queues with the same key in clusters of the same name are one series. */
-export interface QueueNames {
+interface QueueNames {
   organization: string
   cluster: string
   queue: string

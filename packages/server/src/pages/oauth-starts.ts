@@ -6,7 +6,7 @@ import type { Db } from '../db/pool.ts'
 import { hashToken } from '../lib/ids.ts'
 import type { Pending } from '../notifications/delivery/oauth.ts'
 
-export interface Start {
+interface Start {
   organizationId: string
   userId: string
   sessionId: string

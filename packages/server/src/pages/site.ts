@@ -6,7 +6,7 @@ import { siteFolder } from '../lib/package-files.ts'
 
 type Encoding = 'br' | 'gzip' | 'identity'
 
-export interface Asset {
+interface Asset {
   type: string
   bytes: Readonly<Partial<Record<Encoding, Buffer>>> & { identity: Buffer }
 }

@@ -5,7 +5,7 @@ import type { Db } from '../db/pool.ts'
 import { hashToken } from '../lib/ids.ts'
 import type { Pending } from '../resources/people/sso/provider.ts'
 
-export interface Start {
+interface Start {
   organizationId: string
   /** The value of the browser's cookie. */
   browser: string

@@ -2,7 +2,7 @@
 // does not import the code which carries it out.
 
 /** The handler itself looks for what there is to do. */
-export type NoPayload = Record<string, never>
+type NoPayload = Record<string, never>
 
 export interface Kinds {
   checkpoint_log: { job_id: string; organization_id: string }

@@ -25,7 +25,7 @@ export type Around = <T>(name: string, run: () => Promise<T>) => Promise<T>
 
 export const unmeasured: Around = (_name, run) => run()
 
-export interface TaskRunOptions {
+interface TaskRunOptions {
   cron?: Partial<typeof schedule>
   around?: Around
 }

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { errorCode, StartupError } from './startup-error.ts'
 
-export interface DataDir {
+interface DataDir {
   path: string
   /** Deletes the created directories that are empty. */
   undo: () => void

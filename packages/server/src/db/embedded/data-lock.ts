@@ -23,7 +23,7 @@ export class DataDirInUse extends StartupError {
   }
 }
 
-export interface DataLock {
+interface DataLock {
   release: () => void
 }
 

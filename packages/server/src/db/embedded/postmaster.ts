@@ -6,7 +6,7 @@ import { incarnationOf, isAlive, waitUntil, worksIn } from './processes.ts'
 import { PORT, removeShortSocketDir, socketFile } from './socket-dir.ts'
 import { errorCode, StartupError } from './startup-error.ts'
 
-export interface Postmaster {
+interface Postmaster {
   pid: number
   socketDir: string
   isReady: boolean

@@ -18,7 +18,7 @@ export interface Runner {
   command: (file: string, args: string[], options?: SpawnOptions) => Command
 }
 
-export interface Privileges {
+interface Privileges {
   /** False: do not use user namespaces, even if they are available. */
   canUnshare?: boolean
   /** The owner of existing files. */
@@ -46,7 +46,7 @@ export function isRoot(): boolean {
 }
 
 /** Undefined for a user id without an entry in the user database; initdb refuses to run for one. */
-export function findUserName(): string | undefined {
+function findUserName(): string | undefined {
   try {
     return userInfo().username
   } catch {

@@ -19,7 +19,7 @@ export interface EmbeddedOptions extends PlacementOptions {
   log?: (message: string) => void
 }
 
-export interface Connection {
+interface Connection {
   /** The directory of the Unix socket. */
   host: string
   port: number
@@ -42,7 +42,7 @@ export interface EmbeddedPostgres {
   stop: () => Promise<void>
 }
 
-export interface Nature {
+interface Nature {
   durable: boolean
   shutdown: ShutdownMode
 }

@@ -12,12 +12,12 @@ export interface Exit {
   signal: NodeJS.Signals | null
 }
 
-export interface RunningPostmaster {
+interface RunningPostmaster {
   pid: number
   exited: Promise<Exit>
 }
 
-export interface PostmasterOptions {
+interface PostmasterOptions {
   socketDir: string
   logFile: LogFile
   durable: boolean

@@ -4,7 +4,7 @@ import type { Db } from '../../db/pool.ts'
 import { hashToken, newToken } from '../../lib/ids.ts'
 import type { AccessTokenRequest } from '../../resources/people/access-token/create.ts'
 
-export interface Grant {
+interface Grant {
   userId: string
   clientId: string
   redirectUri: string
