@@ -33,7 +33,7 @@ import {
 import { hostedTokenHash } from './token.ts'
 
 /** The longest time a job of a hosted queue may run. */
-export const mostMinutes = 8 * 60
+const mostMinutes = 8 * 60
 
 const warmMinutes = 60
 

@@ -3,7 +3,7 @@ import { hostedTags, isRunnable, limitsOf, readShape } from '../resources/cluste
 import type { Limits } from '../hosted/driver.ts'
 import { isImageName } from '../hosted/image-name.ts'
 
-export interface ImageRequest {
+interface ImageRequest {
   /** From the step or the pipeline. */
   image: string | null
   /** `key=value`; `image=` names an agent image of the cluster. */
@@ -20,7 +20,7 @@ export interface ImagesOfCluster {
   baseImage: string
 }
 
-export type ChosenImage =
+type ChosenImage =
   | { kind: 'run'; ref: string }
   /** The job cannot run yet. */
   | { kind: 'wait'; reason: string }
@@ -69,7 +69,7 @@ export const containerCacheTag = (pipelineId: string): string => `${pipelineId}/
 
 export const containerCacheMb = 50 * 1024
 
-export interface RunnableShape {
+interface RunnableShape {
   cpus: number
   limits: Limits
   tags: string[]

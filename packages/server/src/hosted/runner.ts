@@ -13,7 +13,7 @@ import tar from 'tar-stream'
 import { packageFolder } from '../lib/package-files.ts'
 import { runnerPath, type Runner } from './driver.ts'
 
-export interface RunnerFile {
+interface RunnerFile {
   name: string
   mode: number
   size: number

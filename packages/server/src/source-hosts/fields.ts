@@ -41,7 +41,7 @@ const mostLabels = 100
 const longestLabel = 255
 
 /** Never leaves half of a surrogate pair. */
-export const cut = (text: string, length: number): string =>
+const cut = (text: string, length: number): string =>
   text.length <= length
     ? text
     : text

@@ -44,7 +44,7 @@ export interface Webhook {
   canBeDisabled: boolean
 }
 
-export interface WebhookRequest {
+interface WebhookRequest {
   event: string
   text: string
   /** Throws 400 for a body that is not a JSON object. */
@@ -61,12 +61,12 @@ export interface WebhookContent {
   env: Readonly<Record<string, string>>
 }
 
-export interface MergeSettings {
+interface MergeSettings {
   build_pull_request_merge: boolean
   build_pull_request_merge_commits: boolean
 }
 
-export interface PullRequestCommit {
+interface PullRequestCommit {
   commit: string
   env: Readonly<Record<string, string>>
   /** Set where the host keeps the commit only in the fork. */

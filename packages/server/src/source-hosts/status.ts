@@ -12,7 +12,7 @@ export interface Status {
   output?: CheckOutput
 }
 
-export type CheckOutput = Readonly<Partial<Record<'title' | 'summary' | 'text' | 'annotations', unknown>>>
+type CheckOutput = Readonly<Partial<Record<'title' | 'summary' | 'text' | 'annotations', unknown>>>
 
 export interface ReportedStatus extends Status {
   /** `owner/name` */

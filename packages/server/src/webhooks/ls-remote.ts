@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import type { Resolve } from '../lib/outbound.ts'
 import { mayReach } from '../lib/outbound-addresses.ts'
 
-export interface LsRemoteOptions {
+interface LsRemoteOptions {
   /** Ranges that may be reached although they are not public, separated by spaces. */
   allow: string
   /** Directories whose repositories may be read. */

@@ -8,7 +8,7 @@ import { hostOfType, type Sender } from '../source-hosts/hosts.ts'
 
 export type WebhookDelivery = Sender & WebhookContent
 
-export interface Sent {
+interface Sent {
   sender: Sender
   headers: IncomingHttpHeaders
   bytes: Uint8Array

@@ -20,7 +20,7 @@ import type { DeliveryAnswer, Outcome } from './schema.ts'
 
 const mostBuilds = 100
 
-export interface Taken {
+interface Taken {
   outcomes: Outcome[]
   followUps: FollowUp[]
 }

@@ -36,12 +36,12 @@ export type Wanted = Pick<
   unlessBuilt: 'on_any_branch' | 'on_this_branch' | null
 }
 
-export type Decision =
+type Decision =
   | { kind: 'build'; wanted: Wanted }
   | { kind: 'cancel'; branch: string; reason: string }
   | { kind: 'ignore'; reason: string }
 
-export interface Rules {
+interface Rules {
   host: SourceHost
   settings: HostSettings
   defaultBranch: string

@@ -66,7 +66,7 @@ async function resolveAll(allowed: readonly string[]): Promise<Endpoint[]> {
 const podmanBridges = ['podman+', 'cni-podman+']
 
 /** The helper's script. Our networks have no IPv6, so all IPv6 packets are dropped: a container chose the address itself. */
-export function firewallScript(prefix: string, allowed: readonly Endpoint[]): string {
+function firewallScript(prefix: string, allowed: readonly Endpoint[]): string {
   const chain = prefix.toUpperCase()
   const rules = [
     '-m conntrack --ctstate ESTABLISHED,RELATED -j RETURN',

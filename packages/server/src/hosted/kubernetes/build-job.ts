@@ -17,7 +17,7 @@ export type BuildStep = (typeof buildSteps)[number]
 export const buildName = (ref: string): string => `millrace-build-${shortHash(ref)}`
 
 /** The annotation that holds a step's Dockerfile. */
-export const dockerfileOf = (step: BuildStep): string => `millrace.dockerfile-${step}`
+const dockerfileOf = (step: BuildStep): string => `millrace.dockerfile-${step}`
 
 /** Kubernetes limits the annotations of an object to 256 KiB. */
 const mostDockerfileBytes = 250_000

@@ -3,7 +3,7 @@ import type { V1PersistentVolumeClaim, V1TypedLocalObjectReference } from '@kube
 import type { Kind, Labels } from '../labels.ts'
 import { deleteObject, find, ignoreExisting, ours, type Cluster } from './cluster.ts'
 
-export interface Claim {
+interface Claim {
   name: string
   labels: Labels
   accessMode: 'ReadWriteOnce' | 'ReadWriteMany'

@@ -6,7 +6,7 @@ import { HostedNotFound } from '../driver.ts'
 import { labels, type Kind } from '../labels.ts'
 import { deleteObject, find, ignoreExisting, ours, type Cluster } from './cluster.ts'
 
-export interface ImageRecord {
+interface ImageRecord {
   ref: string
   digest: string
   /** The digest of the image that it was made from. */

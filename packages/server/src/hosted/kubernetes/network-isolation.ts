@@ -4,7 +4,7 @@ import type { Cluster } from './cluster.ts'
 import { ensurePolicy } from './network-policy.ts'
 import { isPolicyEnforced } from './policy-probe.ts'
 
-export interface NetworkIsolation {
+interface NetworkIsolation {
   /** Throws if pods would not be isolated. */
   ensure(): Promise<void>
   /** Makes the next `ensure` check again, since the policy or the network may have changed. */

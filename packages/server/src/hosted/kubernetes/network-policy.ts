@@ -18,7 +18,7 @@ const privateRanges = [
 const privateRanges6 = ['fc00::/7', 'fe80::/10']
 
 /** The label of the pods that serve `MILLRACE_HOSTED_ENDPOINT`, where that is in the same cluster. */
-export const endpointLabel = 'millrace.endpoint'
+const endpointLabel = 'millrace.endpoint'
 
 const nameOf = ({ installationId }: Cluster) => `millrace-${installationId}`
 

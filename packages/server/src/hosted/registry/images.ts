@@ -35,7 +35,7 @@ interface Blob {
   size: number
 }
 
-export interface Image {
+interface Image {
   place: ImageLocation
   layers: readonly Blob[]
   config: Record<string, unknown>

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { connect, type Access } from './http.ts'
 import { findDigest, locate, putLayerImage, readImage, stackImages, type ImageLocation } from './images.ts'
 
-export interface RegistrySettings extends Access {
+interface RegistrySettings extends Access {
   /** The prefix of our images' names: a host and a path. */
   prefix: string
 }
