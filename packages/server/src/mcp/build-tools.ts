@@ -7,7 +7,7 @@ import {
   findPipeline,
   OrganizationInput,
   PipelineInput,
-} from './place.ts'
+} from './addresses.ts'
 import { isData, tool, type Desk, type Tool } from './tool.ts'
 
 const buildFields = [

@@ -12,7 +12,7 @@ import { ApiError, forbidden } from '../lib/errors.ts'
 import { challenge, metadataEndpoints } from './authorization.ts'
 import { buildTools } from './build-tools.ts'
 import { jobTools } from './job-tools.ts'
-import { placeRoutes } from './place.ts'
+import { placeRoutes } from './addresses.ts'
 import { deskOf, getRoute, routesByName, type Routes, type Tool } from './tool.ts'
 
 const tools: readonly Tool[] = [...buildTools, ...jobTools]

@@ -3,7 +3,7 @@ import { cutText, plainText } from '../resources/builds/failure_summary/excerpt.
 import { findSigned } from '../resources/builds/artifacts/queries.ts'
 import { notFound } from '../lib/errors.ts'
 import { boundedList, mostBytes, pick } from './bounded.ts'
-import { BuildInput, findBuild, findJob, findOrganization, JobInput, OrganizationInput } from './place.ts'
+import { BuildInput, findBuild, findJob, findOrganization, JobInput, OrganizationInput } from './addresses.ts'
 import { isData, tool, type Tool } from './tool.ts'
 
 const jobFields = [
