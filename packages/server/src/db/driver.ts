@@ -26,28 +26,28 @@ interface Observer {
 }
 
 /** How statements are sent. */
-export interface Manner {
+export interface StatementMode {
   /** PostgreSQL plans a named statement once per session. */
   namesStatements: boolean
   /** Follows the text of each `begin`. */
   afterBegin: string
 }
 
-export const pipelineDialect = (pool: pg.Pool, manner: Manner, observer: Observer): Dialect => ({
+export const pipelineDialect = (pool: pg.Pool, mode: StatementMode, observer: Observer): Dialect => ({
   createAdapter: () => new PostgresAdapter(),
-  createDriver: () => new PipelineDriver(pool, manner, observer),
+  createDriver: () => new PipelineDriver(pool, mode, observer),
   createIntrospector: (db) => new PostgresIntrospector(db),
   createQueryCompiler: () => new PostgresQueryCompiler(),
 })
 
 class PipelineDriver implements Driver {
   private readonly pool: pg.Pool
-  private readonly manner: Manner
+  private readonly mode: StatementMode
   private readonly observer: Observer
 
-  constructor(pool: pg.Pool, manner: Manner, observer: Observer) {
+  constructor(pool: pg.Pool, mode: StatementMode, observer: Observer) {
     this.pool = pool
-    this.manner = manner
+    this.mode = mode
     this.observer = observer
   }
 
@@ -56,7 +56,7 @@ class PipelineDriver implements Driver {
   async acquireConnection(): Promise<PipelineConnection> {
     const askedAt = performance.now()
     try {
-      return new PipelineConnection(await this.pool.connect(), this.manner, this.observer)
+      return new PipelineConnection(await this.pool.connect(), this.mode, this.observer)
     } catch (error) {
       this.observer.onResult(error)
       throw error
@@ -93,7 +93,7 @@ interface Query extends pg.QueryConfig<unknown[]> {
 
 export class PipelineConnection implements DatabaseConnection {
   private readonly client: pg.PoolClient
-  private readonly manner: Manner
+  private readonly mode: StatementMode
   private readonly observer: Observer
   /** Sent before the next statement. */
   private deferred: Query[] = []
@@ -104,9 +104,9 @@ export class PipelineConnection implements DatabaseConnection {
   private isBroken = false
   private timeoutMs: number | undefined
 
-  constructor(client: pg.PoolClient, manner: Manner, observer: Observer) {
+  constructor(client: pg.PoolClient, mode: StatementMode, observer: Observer) {
     this.client = client
-    this.manner = manner
+    this.mode = mode
     this.observer = observer
   }
 
@@ -148,7 +148,7 @@ export class PipelineConnection implements DatabaseConnection {
   }
 
   begin(text: string): void {
-    this.deferred = [{ text: text + this.manner.afterBegin }]
+    this.deferred = [{ text: text + this.mode.afterBegin }]
     this.state = 'begun'
   }
 
@@ -180,7 +180,7 @@ export class PipelineConnection implements DatabaseConnection {
 
   private queryOf({ sql: text, parameters }: CompiledQuery): Query {
     const values = parameters.map(serialized)
-    const name = this.manner.namesStatements ? nameOf(text) : undefined
+    const name = this.mode.namesStatements ? nameOf(text) : undefined
     return name === undefined ? { text, values } : { name, text, values }
   }
 

@@ -3,7 +3,7 @@ import { Kysely, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { Tracer } from '../lib/tracing.ts'
 import { isMisled } from './away.ts'
-import { pipelineDialect, type Manner } from './driver.ts'
+import { pipelineDialect, type StatementMode } from './driver.ts'
 import type { Tables } from './generated/tables.ts'
 import { OutageWatch } from './outage.ts'
 import { RenewingPool } from './renewing-pool.ts'
@@ -93,11 +93,11 @@ export function openDatabase(connection: string | pg.PoolConfig, options: Databa
     const config = { ...configOf(connection), max }
     const pool = openPool(pooler ? config : { ...config, ...settings }, outage)
     if (pooler) pool.on('connect', useUtc)
-    const manner: Manner = {
+    const mode: StatementMode = {
       namesStatements: pooler?.preparesStatements ?? true,
       afterBegin: pooler ? transactionSettings(limits) : '',
     }
-    const dialect = pipelineDialect(pool, manner, {
+    const dialect = pipelineDialect(pool, mode, {
       onResult(error) {
         outage.note(error)
         if (isMisled(error)) pool.renew()

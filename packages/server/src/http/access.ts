@@ -163,7 +163,7 @@ export async function admit(ctx: Context, route: Rule, found: FoundToken, reques
   if (verdict !== 'yes' && 'missing' in verdict) throw notFound(`No ${verdict.missing} found`)
   const has = ctx.config.hosted === null ? hasFeature : hasFeatureWhereHosted
   if (route.feature !== null && !has(organization, route.feature.name)) {
-    throw new ApiError(route.feature.otherwise.status, route.feature.otherwise.message)
+    throw new ApiError(route.feature.error.status, route.feature.error.message)
   }
   return { caller, org: organization, pipelineId: verdict === 'yes' ? null : verdict.pipelineId }
 }

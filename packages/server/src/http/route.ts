@@ -23,7 +23,7 @@ type Errors = Partial<Record<400 | 401 | 403 | 404 | 409 | 416 | 422 | 503, stri
 
 export interface RequiredFeature {
   name: Feature
-  otherwise: { status: 403 | 404; message: string }
+  error: { status: 403 | 404; message: string }
 }
 
 interface Definition<
@@ -82,13 +82,13 @@ type Input<Url, Access, Params, Query extends Record<string, TSchema>, Body exte
   /** Empty unless the route has `rawBody`. */
   rawBody: Buffer
   /** For responses that take long. null: the caller's access has ended. */
-  reauthorize: () => Promise<Standing | null>
+  reauthorize: () => Promise<Membership | null>
 } & (Url extends `${string}/:org${string}` ? { org: Organization } : unknown) &
   (Access extends 'anonymous' ? unknown : { caller: Caller }) &
   (Access extends `${string}_pipeline` ? { pipelineId: string } : unknown)
 
 /** Who calls, and in which organization. */
-export interface Standing {
+export interface Membership {
   caller: Caller | null
   org: Organization | null
 }
@@ -129,7 +129,7 @@ export interface RawInput {
   caller: Caller | null
   org: Organization | null
   pipelineId: string | null
-  reauthorize: () => Promise<Standing | null>
+  reauthorize: () => Promise<Membership | null>
 }
 
 export function route<

@@ -33,7 +33,7 @@ export const JobInput = {
   }),
 }
 
-interface BuildPlace {
+interface BuildAddress {
   org: string
   pipeline: string
   build: string
@@ -41,8 +41,8 @@ interface BuildPlace {
 
 const organizations: RouteName = 'GET /v2/organizations'
 const builds: RouteName = 'GET /v2/organizations/:org/pipelines/:pipeline/builds'
-/** The routes that finding a place may call. A caller who names everything needs no scope for them. */
-export const placeRoutes = [organizations, builds] as const
+/** The routes that finding an address may call. A caller who names everything needs no scope for them. */
+export const addressRoutes = [organizations, builds] as const
 
 export async function findOrganization(desk: Desk, slug: string | undefined): Promise<string> {
   if (slug !== undefined && slug !== '') return slug
@@ -77,16 +77,16 @@ export async function findPipeline(
 export async function findBuild(
   desk: Desk,
   given: { organization?: string; pipeline?: string; build?: string; branch?: string },
-): Promise<BuildPlace> {
+): Promise<BuildAddress> {
   const address = readAddress(desk, given.build) ?? readAddress(desk, given.pipeline)
   if (address?.pipeline !== undefined && address.build !== undefined)
     return { org: address.org, pipeline: address.pipeline, build: address.build }
   if (given.build !== undefined && !isUuid(given.build) && !/^#?\d+$/.test(given.build))
     throw badRequest('`build` is neither a number nor the web address of a build.')
-  const place = await findPipeline(desk, given)
-  if (given.build !== undefined) return { ...place, build: given.build.replace('#', '') }
+  const pipeline = await findPipeline(desk, given)
+  if (given.build !== undefined) return { ...pipeline, build: given.build.replace('#', '') }
   const { body } = await desk.call(builds, {
-    params: place,
+    params: pipeline,
     query: {
       per_page: '1',
       exclude_jobs: 'true',
@@ -101,7 +101,7 @@ export async function findBuild(
         ? `The pipeline has no build of the branch ${given.branch}.`
         : 'The pipeline has no build.',
     )
-  return { ...place, build: String(newest.number) }
+  return { ...pipeline, build: String(newest.number) }
 }
 
 export async function findJob(

@@ -237,15 +237,15 @@ const listTests = tool({
   input: Type.Object({ ...BuildInput, limit: Limit, page: Page }),
   routes: [`GET ${inBuild}`, 'GET /v2/analytics/organizations/:org/builds/:build_uuid/tests'],
   async run(desk, given) {
-    const place = await findBuild(desk, given)
+    const address = await findBuild(desk, given)
     const found = await desk.call(`GET ${inBuild}`, {
-      params: { ...place },
+      params: { ...address },
       query: { exclude_jobs: 'true', exclude_pipeline: 'true' },
     })
     const { body, headers } = await desk.call(
       'GET /v2/analytics/organizations/:org/builds/:build_uuid/tests',
       {
-        params: { org: place.org, build_uuid: (found.body as { id: string }).id },
+        params: { org: address.org, build_uuid: (found.body as { id: string }).id },
         query: { ...pageQuery(given), result: 'failed', include: 'latest_fail' },
       },
     )

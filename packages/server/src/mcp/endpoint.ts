@@ -12,7 +12,7 @@ import { ApiError, forbidden } from '../lib/errors.ts'
 import { challenge, metadataEndpoints } from './authorization.ts'
 import { buildTools } from './build-tools.ts'
 import { jobTools } from './job-tools.ts'
-import { placeRoutes } from './addresses.ts'
+import { addressRoutes } from './addresses.ts'
 import { deskOf, getRoute, routesByName, type Routes, type Tool } from './tool.ts'
 
 const tools: readonly Tool[] = [...buildTools, ...jobTools]
@@ -22,7 +22,7 @@ const rule: Rule = { url, scope: 'none', permission: 'token', feature: null, par
 export function mcpEndpoints(ctx: Context, restRoutes: readonly Route[]): Endpoint[] {
   const routes = routesByName(restRoutes)
   // A tool that names a missing route fails when the server starts, not when it is called.
-  for (const name of [...placeRoutes, ...tools.flatMap((tool) => tool.routes)]) getRoute(routes, name)
+  for (const name of [...addressRoutes, ...tools.flatMap((tool) => tool.routes)]) getRoute(routes, name)
   return [
     ...metadataEndpoints(ctx.config.url, url, scopesOf(routes, false)),
     {
@@ -72,7 +72,7 @@ function wantsToWrite({ query, headers }: FastifyRequest): boolean {
 /** The scopes that all tools need, or all tools that only read. */
 function scopesOf(routes: Routes, mayWrite: boolean): string[] {
   const offered = tools.filter((tool) => mayWrite || !tool.writes)
-  const names = [...placeRoutes, ...offered.flatMap((tool) => tool.routes)]
+  const names = [...addressRoutes, ...offered.flatMap((tool) => tool.routes)]
   const needed = names.map((name) => getRoute(routes, name).scope).filter((scope) => scope !== 'none')
   return [...new Set(needed)].toSorted()
 }

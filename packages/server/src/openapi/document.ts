@@ -99,8 +99,8 @@ class ErrorResponses {
   }
 
   #newName(prefix: string): string {
-    const alike = Object.keys(this.byName).filter((name) => name.startsWith(prefix))
-    return `${prefix}${alike.length + 1}`
+    const known = Object.keys(this.byName).filter((name) => name.startsWith(prefix))
+    return `${prefix}${known.length + 1}`
   }
 }
 

@@ -1,4 +1,4 @@
-// The endpoint of test collectors in the OpenAPI document. It belongs to the agent API, which is otherwise not in the
+// The endpoint of test collectors in the OpenAPI document. It belongs to the agent API, which has no other endpoint in the
 // document, so it is written by hand.
 import type { Json } from './schemas.ts'
 

@@ -1,4 +1,5 @@
-// Connects a service by OAuth: a person chooses a place, authorizes this installation at the site, and returns with a code.
+// Connects a service by OAuth: a person chooses a channel or team, authorizes this installation at the site, and returns with
+// a code.
 import { isOAuthProvider, oauthProviders, type OAuthProvider } from '../config/outbound.ts'
 import type { Context } from '../context.ts'
 import { badRequest, notFound, refused, unavailable } from '../lib/errors.ts'
@@ -80,7 +81,7 @@ const finishConnect: Page = {
     const start = await takeStart(ctx.db, ctx.keys, key, ctx.now())
     if (start === null) throw unknownStart
     // The site is asked outside any transaction.
-    const { place, grant } = await askSite(async () => {
+    const { settings, grant } = await askSite(async () => {
       const pending = { state, verifier: start.verifier }
       const granted = await exchangeCode(site, ctx.outbound.send, query, pending, ctx.now())
       const siteSession = {
@@ -88,9 +89,9 @@ const finishConnect: Page = {
         send: ctx.outbound.send,
         token: async () => granted.access_token,
       }
-      return { grant: granted, place: await provider.connecting.readSettings(siteSession, start.choice) }
+      return { grant: granted, settings: await provider.connecting.readSettings(siteSession, start.choice) }
     })
-    await connectService(ctx, org, caller, provider, { place, grant })
+    await connectService(ctx, org, caller, provider, { settings, grant })
     return { to: `${pathOf(slug)}?connected=${id}` }
   },
 }

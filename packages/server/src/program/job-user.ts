@@ -27,22 +27,22 @@ export async function separateByUser(
   inherited: Record<string, string>,
 ): Promise<JobSeparation | string> {
   const users = await findUsers(dataDir)
-  const place = makePlace(dataDir)
+  const folder = makeFolder(dataDir)
   for (const user of [users.trusted, users.forks]) {
-    const { code, stderr } = await runAs(user, '/bin/sh', ['-c', 'cd "$1"', 'sh', place])
+    const { code, stderr } = await runAs(user, '/bin/sh', ['-c', 'cd "$1"', 'sh', folder])
     if (code !== 0) return `it cannot start processes as another user (${stderr.trim().split('\n').at(-1)})`
   }
-  const program = await findProgram(users, place)
+  const program = await findProgram(users, folder)
   if (program === null) return 'the users for jobs cannot run Node'
-  const gitConfig = writeGitConfig(place)
-  const identity = (user: Owner, folder: string): JobIdentity => {
-    const buildPath = join(place, folder)
+  const gitConfig = writeGitConfig(folder)
+  const identity = (user: Owner, name: string): JobIdentity => {
+    const buildPath = join(folder, name)
     const home = join(buildPath, '.home')
     for (const path of [buildPath, home]) own(path, user)
     const environment = { ...inherited, HOME: home, GIT_CONFIG_SYSTEM: gitConfig }
     return { command: [], user, buildPath, environment }
   }
-  const socketsPath = join(place, 'sockets')
+  const socketsPath = join(folder, 'sockets')
   mkdirSync(socketsPath, { recursive: true, mode: 0o711 })
   const trusted = identity(users.trusted, 'builds')
   const forks = identity(users.forks, 'forks')
@@ -68,18 +68,18 @@ async function findAccount(): Promise<Owner | undefined> {
 }
 
 /** The same folder at every start, so that checkouts are reused; a temporary one where that cannot be written. */
-function makePlace(dataDir: string): string {
-  const place = join(sharedRoot, `${basename(dataDir)}-${digestOf(dataDir).slice(0, 8)}`)
+function makeFolder(dataDir: string): string {
+  const folder = join(sharedRoot, `${basename(dataDir)}-${digestOf(dataDir).slice(0, 8)}`)
   try {
     mkdirSync(sharedRoot, { recursive: true })
     chmodSync(sharedRoot, 0o755)
     deleteOrphans()
-    mkdirSync(place, { recursive: true })
-    chmodSync(place, 0o755)
+    mkdirSync(folder, { recursive: true })
+    chmodSync(folder, 0o755)
     // With DATABASE_URL there may be no data directory.
     if (existsSync(dataDir))
-      writeFileSync(join(place, ownerFile), `${realpathSync(dataDir)}\n`, { mode: 0o600 })
-    return place
+      writeFileSync(join(folder, ownerFile), `${realpathSync(dataDir)}\n`, { mode: 0o600 })
+    return folder
   } catch (error) {
     if (!['EROFS', 'EACCES', 'EPERM', 'ENOTDIR'].includes(errorCode(error))) throw error
     const temporary = mkdtempSync(join(tmpdir(), 'millrace-jobs-'))
@@ -93,10 +93,10 @@ const ownerFile = 'data-directory'
 /** Deletes the folders of installations whose data directory is gone. Everything in them can be created again. */
 function deleteOrphans(): void {
   for (const name of readdirSync(sharedRoot)) {
-    const place = join(sharedRoot, name)
-    const file = join(place, ownerFile)
+    const folder = join(sharedRoot, name)
+    const file = join(folder, ownerFile)
     if (!existsSync(file) || existsSync(readFileSync(file, 'utf8').trim())) continue
-    rmSync(place, { recursive: true, force: true, maxRetries: 3 })
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   }
 }
 
@@ -116,19 +116,19 @@ function own(path: string, { uid, gid }: Owner): void {
 }
 
 /** Repositories on this disk mostly belong to another user than the job's, and git refuses those by default. */
-function writeGitConfig(place: string): string {
-  const file = join(place, 'gitconfig')
+function writeGitConfig(folder: string): string {
+  const file = join(folder, 'gitconfig')
   writeFileSync(file, '[include]\n\tpath = /etc/gitconfig\n[safe]\n\tdirectory = *\n')
   return file
 }
 
 async function findProgram(
   users: { trusted: Owner; forks: Owner },
-  place: string,
+  folder: string,
 ): Promise<AgentProgram | null> {
   const inPlace = { node: process.execPath, folder: agentFolder }
   if (await canRun(users.forks, inPlace)) return inPlace
-  const copy = { node: copyNode(place), folder: await copyProgram(place) }
+  const copy = { node: copyNode(folder), folder: await copyProgram(folder) }
   return (await canRun(users.forks, copy)) ? copy : null
 }
 
@@ -142,8 +142,8 @@ const runAs = (user: Owner, file: string, args: string[]) =>
   run({ file, args, options: { ...user, cwd: '/', env: { PATH: process.env['PATH'] } } })
 
 /** A hard link where that is possible, because the file is large. */
-function copyNode(place: string): string {
-  const copy = join(place, 'node')
+function copyNode(folder: string): string {
+  const copy = join(folder, 'node')
   const original = realpathSync(process.execPath)
   const made = statSync(copy, { throwIfNoEntry: false })
   const { ino, size, mtimeMs } = statSync(original)
@@ -160,8 +160,8 @@ function copyNode(place: string): string {
   return copy
 }
 
-async function copyProgram(place: string): Promise<string> {
-  const root = join(place, 'program')
+async function copyProgram(folder: string): Promise<string> {
+  const root = join(folder, 'program')
   rmSync(root, { recursive: true, force: true })
   for (const { name, mode, source } of await programFiles()) {
     if (source.kind !== 'file') continue

@@ -307,7 +307,7 @@ async function findPort(config: Config): Promise<{ config: Config; release: Clos
   const hosted = config.hosted && {
     ...config.hosted,
     endpoint: config.hosted.endpoint.replace(/:0\/v3$/, `:${port}/v3`),
-    allowed: config.hosted.allowed?.map((place) => place.replace(/:0$/, `:${port}`)) ?? null,
+    allowed: config.hosted.allowed?.map((address) => address.replace(/:0$/, `:${port}`)) ?? null,
   }
   const url = config.url.replace(/:0$/, `:${port}`)
   return { config: { ...config, port, url, hosted }, release: config.port === 0 ? release : null }

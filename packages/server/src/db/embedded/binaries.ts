@@ -99,8 +99,8 @@ function binariesIn(root: string, version: string): Binaries {
 
 function readLinks({ root }: Binaries): SymbolicLink[] {
   const links: SymbolicLink[] = JSON.parse(readFileSync(join(root, 'pg-symlinks.json'), 'utf8'))
-  const place = (path: string) => join(root, relative('native', path))
-  return links.map(({ source, target }) => ({ source: place(source), target: place(target) }))
+  const pathIn = (path: string) => join(root, relative('native', path))
+  return links.map(({ source, target }) => ({ source: pathIn(source), target: pathIn(target) }))
 }
 
 function exists(path: string): boolean {

@@ -54,11 +54,11 @@ function rights(verb: string, prefix: string, asked: readonly string[]): Html | 
   const named = asked.filter((scope) => scope.startsWith(prefix))
   if (named.length === 0) return null
   const all = scopes.filter((scope) => scope.startsWith(prefix))
-  const things =
+  const names =
     named.length === all.length
       ? 'everything that you may'
       : named.map((scope) => scope.slice(prefix.length).replaceAll('_', ' ')).join(', ')
-  return html`<p><strong>${verb}:</strong> ${things}.</p>`
+  return html`<p><strong>${verb}:</strong> ${names}.</p>`
 }
 
 function organizationField(open: readonly TokenOrganization[], mayGiveAll: boolean): Html {

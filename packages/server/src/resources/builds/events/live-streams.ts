@@ -3,7 +3,7 @@ import { setImmediate, setTimeout as delay } from 'node:timers/promises'
 import { hasScope } from '../../../auth/caller.ts'
 import { hasFullAccess } from '../../../auth/pipeline-access.ts'
 import type { Context } from '../../../context.ts'
-import type { Standing } from '../../../http/route.ts'
+import type { Membership } from '../../../http/route.ts'
 import { ApiError, unavailable } from '../../../lib/errors.ts'
 import { groupBy } from '../../../lib/group-by.ts'
 import type { Cursor } from './cursor.ts'
@@ -223,8 +223,8 @@ export class LiveStreams {
   }
 
   /** Ends the streams of callers whose access has ended. */
-  private async judge(streams: readonly EventStream[]): Promise<Map<EventStream, Standing>> {
-    const admitted = new Map<EventStream, Standing>()
+  private async judge(streams: readonly EventStream[]): Promise<Map<EventStream, Membership>> {
+    const admitted = new Map<EventStream, Membership>()
     for (const stream of streams) {
       const access = await stream.request.reauthorize()
       if (access === null) stream.end()
@@ -241,7 +241,7 @@ export class LiveStreams {
 
   /** Pairs of user and pipeline, for the callers who may not read all pipelines. */
   private async listReadable(
-    admitted: ReadonlyMap<EventStream, Standing>,
+    admitted: ReadonlyMap<EventStream, Membership>,
     shown: ReadonlyMap<string, ShownResource>,
   ): Promise<ReadonlySet<string>> {
     const limited = [...admitted].filter(([, { org }]) => org === null || !hasFullAccess(org))
@@ -257,7 +257,7 @@ export class LiveStreams {
 function visible(
   resource: ShownResource,
   kind: ResourceKind,
-  { caller, org }: Standing,
+  { caller, org }: Membership,
   readable: ReadonlySet<string>,
 ): string | null {
   if (caller === null || org === null || resource.organization_id !== org.id) return null

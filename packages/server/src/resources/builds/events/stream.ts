@@ -1,7 +1,7 @@
 // One caller's stream of changes. It stores which resources have changed, not what became of them, so a slow reader costs
 // little memory and always gets the newest state.
 import { Readable } from 'node:stream'
-import type { Standing } from '../../../http/route.ts'
+import type { Membership } from '../../../http/route.ts'
 import { isInFront, type Cursor } from './cursor.ts'
 import type { ChangedResource, ResourceKind } from './queries.ts'
 
@@ -13,7 +13,7 @@ export interface StreamRequest {
   /** null: from now on. */
   after: Cursor | null
   /** null: the caller's access has ended. */
-  reauthorize: () => Promise<Standing | null>
+  reauthorize: () => Promise<Membership | null>
 }
 
 export interface Limits {

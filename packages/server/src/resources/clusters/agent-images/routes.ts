@@ -16,7 +16,7 @@ import { callDriver } from './hosted-driver.ts'
 // Spec, Any agent image operation: 404 when the feature is unavailable for the organization.
 const customImages: RequiredFeature = {
   name: 'custom_agent_images',
-  otherwise: { status: 404, message: 'Agent images are not available for this organization' },
+  error: { status: 404, message: 'Agent images are not available for this organization' },
 }
 
 const listAgentImagesRoute = route({

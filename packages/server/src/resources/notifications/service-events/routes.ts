@@ -10,7 +10,7 @@ import { LoggedEventList } from './schema.ts'
 
 const eventLog: RequiredFeature = {
   name: 'event_log_api',
-  otherwise: {
+  error: {
     status: 404,
     message:
       'The event log is not available to this organization. The operator of this installation can turn it on.',

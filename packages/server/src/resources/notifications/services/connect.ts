@@ -1,5 +1,5 @@
 // Stores the result of an OAuth authorization: a new service, or new credentials for the service that is already connected to
-// the same place.
+// the same channel or team.
 import { byCaller, recordAudit } from '../../../audit/record.ts'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Context } from '../../../context.ts'
@@ -17,13 +17,13 @@ export async function connectService(
   org: Organization,
   caller: Caller,
   provider: Provider & { connecting: Connecting },
-  { place, grant }: { place: Settings; grant: Grant },
+  { settings, grant }: { settings: Settings; grant: Grant },
 ): Promise<services.ServiceRow> {
-  const given = Object.entries({ ...place, ...grant }).filter(([, value]) => value !== null)
+  const given = Object.entries({ ...settings, ...grant }).filter(([, value]) => value !== null)
   const { plain, secrets } = splitSecrets(provider, Object.fromEntries(given))
   const stored = { settings: plain, ...sealSecrets(ctx.keys, secrets) }
   return inTransaction(ctx.db, async (trx) => {
-    const before = await services.lockConnected(trx, org.id, provider.id, place)
+    const before = await services.lockConnected(trx, org.id, provider.id, settings)
     const id = before?.id ?? newId()
     if (before === undefined) {
       await services.insert(trx, {

@@ -8,7 +8,7 @@ import { AuditEvent, AuditEventList } from './schema.ts'
 
 const auditLog: RequiredFeature = {
   name: 'audit_log',
-  otherwise: {
+  error: {
     status: 403,
     message:
       "Your plan doesn't include audit logging. The operator of this installation can turn it on for the organization.",
