@@ -1,5 +1,5 @@
 // Schemas that every slice uses.
-import { Type, type TSchema } from 'typebox'
+import { Type, type TLiteral, type TSchema } from 'typebox'
 
 export const Uuid = Type.String({ format: 'uuid' })
 
@@ -12,6 +12,15 @@ export const boolean = (description: string) => Type.Boolean({ description })
 export const count = (description: string) => Type.Integer({ minimum: 0, description })
 export const uuid = (description: string) => Type.String({ format: 'uuid', description })
 export const timestamp = (description: string) => Type.String({ ...Timestamp, description })
+
+type Literals<T extends readonly string[]> = { -readonly [Index in keyof T]: TLiteral<T[Index]> }
+
+/** The cast says what `map` does not: there is one literal for each value. */
+export const oneOf = <const T extends readonly string[]>(values: T, description?: string) =>
+  Type.Union<Literals<T>>(
+    values.map((value) => Type.Literal(value)) as [...Literals<T>],
+    description === undefined ? {} : { description },
+  )
 
 /** The links of a list with cursors. */
 export const CursorLinks = Type.Object(

@@ -1,7 +1,18 @@
 import { JOB_STATES, shownJobState } from '@millrace/engine/states.ts'
 import { Type } from 'typebox'
-import { boolean, integer, optional, orNull, text, Timestamp, timestamp, Uuid, uuid } from '../schema.ts'
 import { User } from '../people/user/schema.ts'
+import {
+  boolean,
+  integer,
+  oneOf,
+  optional,
+  orNull,
+  text,
+  Timestamp,
+  timestamp,
+  Uuid,
+  uuid,
+} from '../schema.ts'
 
 const TextOrNull = orNull(Type.String())
 const TimestampOrNull = orNull(Timestamp)
@@ -9,7 +20,7 @@ const TimestampOrNull = orNull(Timestamp)
 /** How the API spells the states of a job. */
 export const jobStates = JOB_STATES.filter((state) => shownJobState(state) === state)
 
-export const JobState = Type.Union(jobStates.map((state) => Type.Literal(state)))
+export const JobState = oneOf(jobStates)
 
 const Signature = Type.Object({
   value: text('The signature itself.'),
@@ -17,7 +28,7 @@ const Signature = Type.Object({
   signed_fields: Type.Array(Type.String(), { description: 'Names of the fields that the signature covers.' }),
 })
 
-const RetryType = Type.Union([Type.Literal('manual'), Type.Literal('automatic')])
+const RetryType = oneOf(['manual', 'automatic'])
 
 const TriggeredBuild = Type.Object({
   id: Uuid,
@@ -87,11 +98,9 @@ export const Job = Type.Object(
   {
     id: Uuid,
     graphql_id: Type.String(),
-    type: Type.Union(
-      ['script', 'waiter', 'manual', 'trigger'].map((type) => Type.Literal(type)),
-      {
-        description: 'Kind of the job: a command, a wait, a block or input, or a trigger.',
-      },
+    type: oneOf(
+      ['script', 'waiter', 'manual', 'trigger'],
+      'Kind of the job: a command, a wait, a block or input, or a trigger.',
     ),
     name: orNull(text('Name of the job, for people; null when it has none.')),
     label: Type.Optional(text('Manual jobs only: the same as `name`.')),

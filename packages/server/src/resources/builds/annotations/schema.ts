@@ -1,16 +1,11 @@
 import { Type, type Static } from 'typebox'
-import { boolean, optional, orNull, text, Timestamp, Uuid, uuid } from '../../schema.ts'
+import { boolean, oneOf, optional, orNull, text, Timestamp, Uuid, uuid } from '../../schema.ts'
 
-const Style = Type.Union([
-  Type.Literal('success'),
-  Type.Literal('info'),
-  Type.Literal('warning'),
-  Type.Literal('error'),
-])
+const Style = oneOf(['success', 'info', 'warning', 'error'])
 
 export type Style = Static<typeof Style>
 
-const AnnotationScope = Type.Union([Type.Literal('build'), Type.Literal('job')])
+const AnnotationScope = oneOf(['build', 'job'])
 
 const Priority = Type.Integer({
   minimum: 1,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { integer, text } from '../../schema.ts'
+import { integer, oneOf, text } from '../../schema.ts'
 
 export const artifactStates = ['new', 'error', 'finished', 'deleted', 'expired'] as const
 export type ArtifactState = (typeof artifactStates)[number]
@@ -10,15 +10,9 @@ export const Artifact = Type.Object(
     job_id: Type.String({ format: 'uuid' }),
     url: Type.String(),
     download_url: text('Address that leads to the file.'),
-    state: Type.Union(
-      [
-        Type.Literal('new'),
-        Type.Literal('error'),
-        Type.Literal('finished'),
-        Type.Literal('deleted'),
-        Type.Literal('expired'),
-      ],
-      { description: 'Whether the file is being uploaded, there, or gone.' },
+    state: oneOf(
+      ['new', 'error', 'finished', 'deleted', 'expired'],
+      'Whether the file is being uploaded, there, or gone.',
     ),
     path: text('Path of the file, as it was uploaded.'),
     dirname: text('`.` for a file at the root.'),

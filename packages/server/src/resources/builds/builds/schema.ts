@@ -6,6 +6,7 @@ import {
   boolean,
   described,
   integer,
+  oneOf,
   optional,
   orNull,
   text,
@@ -33,10 +34,7 @@ const BuildState = Type.Union(
 /** Values of the `state` filter. The query explains those that are no states of builds; others match nothing. */
 export const stateFilters = [...BUILD_STATES, 'waiting', 'waiting_failed', 'finished'] as const
 
-const Source = Type.Union(
-  ['webhook', 'api', 'ui', 'trigger_job', 'schedule'].map((source) => Type.Literal(source)),
-  { description: 'What started it.' },
-)
+const Source = oneOf(['webhook', 'api', 'ui', 'trigger_job', 'schedule'], 'What started it.')
 
 const TestRuns = Type.Object({ runs: Type.Array(TestRun, { description: 'The first 100.' }) })
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { integer, orNull, text, timestamp, Uuid } from '../../schema.ts'
+import { integer, oneOf, orNull, text, timestamp, Uuid } from '../../schema.ts'
 
 const Text = Type.String()
 
@@ -7,16 +7,9 @@ export const CommitStatus = Type.Object(
   {
     id: Uuid,
     context: text('Name that the host shows beside the state.'),
-    state: Type.Union(
-      [
-        Type.Literal('pending'),
-        Type.Literal('running'),
-        Type.Literal('success'),
-        Type.Literal('failure'),
-        Type.Literal('canceled'),
-        Type.Literal('skipped'),
-      ],
-      { description: 'State that is published on the host.' },
+    state: oneOf(
+      ['pending', 'running', 'success', 'failure', 'canceled', 'skipped'],
+      'State that is published on the host.',
     ),
     description: text('Short text that the host shows.'),
     commit: Text,

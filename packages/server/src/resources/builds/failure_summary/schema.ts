@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { boolean, count, described, integer, orNull, text, Timestamp, Uuid } from '../../schema.ts'
+import { boolean, count, described, integer, oneOf, orNull, text, Timestamp, Uuid } from '../../schema.ts'
 
 const TextOrNull = orNull(Type.String())
 const TimestampOrNull = orNull(Timestamp)
@@ -86,19 +86,9 @@ const LogRow = Type.Object({
   text: text('Plain text. A long row is cut, and then ends with `…`.'),
 })
 
-const LogStatus = Type.Union(
-  [
-    Type.Literal('shown'),
-    Type.Literal('empty'),
-    Type.Literal('deleted'),
-    Type.Literal('not_permitted'),
-    Type.Literal('unavailable'),
-    Type.Literal('none'),
-  ],
-  {
-    description:
-      '`empty`: nothing was written. `deleted`: the log was deleted. `not_permitted`: the token lacks the scope `read_build_logs`. `unavailable`: it could not be read now. `none`: the job runs no command.',
-  },
+const LogStatus = oneOf(
+  ['shown', 'empty', 'deleted', 'not_permitted', 'unavailable', 'none'],
+  '`empty`: nothing was written. `deleted`: the log was deleted. `not_permitted`: the token lacks the scope `read_build_logs`. `unavailable`: it could not be read now. `none`: the job runs no command.',
 )
 
 export type LogStatus = Static<typeof LogStatus>
@@ -121,12 +111,7 @@ const FailingLog = Type.Object(
 const ProblemJob = Type.Object(
   {
     id: Uuid,
-    type: Type.Union(
-      [Type.Literal('script'), Type.Literal('trigger'), Type.Literal('manual'), Type.Literal('waiter')],
-      {
-        description: 'Kind of the job.',
-      },
-    ),
+    type: oneOf(['script', 'trigger', 'manual', 'waiter'], 'Kind of the job.'),
     name: TextOrNull,
     step_key: orNull(text('The step’s `key`.')),
     state: text('The state that other endpoints show.'),

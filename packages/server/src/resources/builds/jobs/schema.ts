@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { Job, State, AgentQueryRules } from '../../job/schema.ts'
 import { User } from '../../people/user/schema.ts'
-import { integer, orNull, text, timestamp, Uuid, uuid } from '../../schema.ts'
+import { integer, oneOf, orNull, text, timestamp, Uuid, uuid } from '../../schema.ts'
 
 const TextOrNull = orNull(Type.String())
 
@@ -71,10 +71,10 @@ const waitingCodes = [
 export type WaitingCode = (typeof waitingCodes)[number]
 
 const WaitingOn = Type.Object({
-  type: Type.Union([Type.Literal('step'), Type.Literal('block'), Type.Literal('job'), Type.Literal('key')], {
-    description:
-      'A step that has not ended, a block or input job, a job that holds a slot, or a key no step has yet.',
-  }),
+  type: oneOf(
+    ['step', 'block', 'job', 'key'],
+    'A step that has not ended, a block or input job, a job that holds a slot, or a key no step has yet.',
+  ),
   id: orNull(uuid('UUID; null where there is nothing yet.')),
   key: orNull(text('Key of the step; null when it has none.')),
   name: TextOrNull,
@@ -85,10 +85,7 @@ const WaitingOn = Type.Object({
 export const Waiting = Type.Object(
   {
     state: State,
-    code: Type.Union(
-      waitingCodes.map((code) => Type.Literal(code)),
-      { description: 'Why the job waits, for programs.' },
-    ),
+    code: oneOf(waitingCodes, 'Why the job waits, for programs.'),
     reason: text('The same as a sentence.'),
     waiting_on: Type.Array(WaitingOn, { description: 'At most 100 of them.' }),
     concurrency: orNull(

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { orNull, text } from '../../schema.ts'
+import { oneOf, orNull, text } from '../../schema.ts'
 
 export const mostHits = 20
 /** Of one type, so that none hides the others. */
@@ -16,16 +16,9 @@ export const SearchQuery = {
   ),
 }
 
-export const HitType = Type.Union(
-  [
-    Type.Literal('pipeline'),
-    Type.Literal('build'),
-    Type.Literal('commit'),
-    Type.Literal('agent'),
-    Type.Literal('cluster'),
-    Type.Literal('queue'),
-  ],
-  { description: 'What matches. A `commit` leads to a build of it.' },
+export const HitType = oneOf(
+  ['pipeline', 'build', 'commit', 'agent', 'cluster', 'queue'],
+  'What matches. A `commit` leads to a build of it.',
 )
 export type HitType = Static<typeof HitType>
 

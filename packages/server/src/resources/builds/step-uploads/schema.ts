@@ -3,6 +3,7 @@ import {
   boolean,
   CursorLinks,
   integer,
+  oneOf,
   orNull,
   text,
   Timestamp,
@@ -14,9 +15,9 @@ import {
 const fields = {
   uuid: Uuid,
   graphql_id: Type.String(),
-  state: Type.Union(
-    ['pending', 'processing', 'applied', 'rejected', 'failed'].map((state) => Type.Literal(state)),
-    { description: 'Whether the upload waits, was applied, or was refused.' },
+  state: oneOf(
+    ['pending', 'processing', 'applied', 'rejected', 'failed'],
+    'Whether the upload waits, was applied, or was refused.',
   ),
   source: text('What uploaded them: `job`.'),
   source_job_id: uuid('UUID of the job that uploaded the steps.'),

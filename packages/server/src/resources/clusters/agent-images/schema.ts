@@ -1,13 +1,14 @@
 import { Type, type Static } from 'typebox'
-import { integer, orNull, text } from '../../schema.ts'
+import { integer, oneOf, orNull, text } from '../../schema.ts'
 
 export const AgentImage = Type.Object(
   {
     id: text('Id of the image: letters and digits.'),
     name: Type.String(),
-    status: Type.Union([Type.Literal('BUILDING'), Type.Literal('READY'), Type.Literal('FAILED')], {
-      description: 'Whether the image is being built, ready, or failed to build.',
-    }),
+    status: oneOf(
+      ['BUILDING', 'READY', 'FAILED'],
+      'Whether the image is being built, ready, or failed to build.',
+    ),
     image_ref: orNull(text('Once built, the value of a queue’s agentImageRef.')),
     version: integer('How often an image of this name was built.'),
     last_build_error: orNull(text('Why the build failed, after the last lines that its command wrote.')),

@@ -1,26 +1,16 @@
 import { Type, type Static } from 'typebox'
 import { Job } from '../../job/schema.ts'
-import { boolean, integer, optional, orNull, text, Timestamp, timestamp, Uuid } from '../../schema.ts'
+import { boolean, integer, oneOf, optional, orNull, text, Timestamp, timestamp, Uuid } from '../../schema.ts'
 import { User, UserOrNull } from '../../people/user/schema.ts'
 
-const ConnectionState = Type.Union(
-  [
-    Type.Literal('never_connected'),
-    Type.Literal('connected'),
-    Type.Literal('disconnected'),
-    Type.Literal('stopping'),
-    Type.Literal('stopped'),
-    Type.Literal('lost'),
-  ],
-  { description: 'Whether and how the agent is connected.' },
+const ConnectionState = oneOf(
+  ['never_connected', 'connected', 'disconnected', 'stopping', 'stopped', 'lost'],
+  'Whether and how the agent is connected.',
 )
 
-export const ListedState = Type.Union(
-  [Type.Literal('connected'), Type.Literal('disconnected'), Type.Literal('lost'), Type.Literal('all')],
-  {
-    description:
-      'Connected: also stopping; disconnected: also stopped; all: also those that never connected. Default connected.',
-  },
+export const ListedState = oneOf(
+  ['connected', 'disconnected', 'lost', 'all'],
+  'Connected: also stopping; disconnected: also stopped; all: also those that never connected. Default connected.',
 )
 export type ListedState = Static<typeof ListedState>
 

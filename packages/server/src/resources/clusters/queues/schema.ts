@@ -4,6 +4,7 @@ import {
   boolean,
   described,
   integer,
+  oneOf,
   optional,
   orNull,
   text,
@@ -31,20 +32,17 @@ export const instanceShapes = [
   'MACOS_ARM64_M4_12X56',
 ] as const
 
-const RetryAgentAffinity = Type.Union([Type.Literal('prefer-warmest'), Type.Literal('prefer-different')], {
-  description: 'Which agent a retry prefers: the one that is warmest, or another than before.',
-})
+const RetryAgentAffinity = oneOf(
+  ['prefer-warmest', 'prefer-different'],
+  'Which agent a retry prefers: the one that is warmest, or another than before.',
+)
 
 const HostedAgents = Type.Object(
   {
     instance_shape: Type.Object(
       {
-        machine_type: Type.Union([Type.Literal('linux'), Type.Literal('macos')], {
-          description: 'Operating system of the machines.',
-        }),
-        architecture: Type.Union([Type.Literal('amd64'), Type.Literal('arm64')], {
-          description: 'Architecture of the machines.',
-        }),
+        machine_type: oneOf(['linux', 'macos'], 'Operating system of the machines.'),
+        architecture: oneOf(['amd64', 'arm64'], 'Architecture of the machines.'),
         cpu: integer('Number of virtual CPUs.'),
         memory: integer('Gigabytes.'),
         name: text('Name of the size.'),
@@ -106,9 +104,9 @@ export const CreateQueue = Type.Object(
     hostedAgents: Type.Optional(
       Type.Object(
         {
-          instanceShape: Type.Union(
-            instanceShapes.map((name) => Type.Literal(name)),
-            { description: 'Size and kind of the machines; CPUs and gigabytes are in the name.' },
+          instanceShape: oneOf(
+            instanceShapes,
+            'Size and kind of the machines; CPUs and gigabytes are in the name.',
           ),
         },
         { description: 'Makes the queue a hosted one, in a hosted cluster.' },

@@ -1,10 +1,10 @@
 import { Type, type Static } from 'typebox'
-import { Timestamp, Uuid, uuid } from '../../schema.ts'
+import { oneOf, Timestamp, Uuid, uuid } from '../../schema.ts'
 import { UserOrNull } from '../../people/user/schema.ts'
 
-const RuleType = Type.Union(
-  [Type.Literal('pipeline.trigger_build.pipeline'), Type.Literal('pipeline.artifacts_read.pipeline')],
-  { description: 'Kind of the rule.' },
+const RuleType = oneOf(
+  ['pipeline.trigger_build.pipeline', 'pipeline.artifacts_read.pipeline'],
+  'Kind of the rule.',
 )
 export type RuleType = Static<typeof RuleType>
 
@@ -20,9 +20,7 @@ export const Rule = Type.Object(
     target_type: Type.Literal('pipeline', { description: 'Kind of what it may act on.' }),
     target_uuid: uuid('UUID of what it may act on.'),
     effect: Type.Literal('allow', { description: 'What the rule does: `allow`.' }),
-    action: Type.Union([Type.Literal('trigger_build'), Type.Literal('artifacts_read')], {
-      description: 'What the source may do with the target.',
-    }),
+    action: oneOf(['trigger_build', 'artifacts_read'], 'What the source may do with the target.'),
     conditions: Type.Array(Type.String(), {
       description: 'Conditions that must all hold for the rule to count.',
     }),

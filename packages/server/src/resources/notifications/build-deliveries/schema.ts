@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { DeliveryState } from '../deliveries/schema.ts'
-import { integer, orNull, text, Timestamp, timestamp, Uuid } from '../../schema.ts'
+import { integer, oneOf, orNull, text, Timestamp, timestamp, Uuid } from '../../schema.ts'
 
 const Text = Type.String()
 
@@ -8,15 +8,9 @@ const fields = {
   id: Uuid,
   url: Text,
   build_url: Text,
-  kind: Type.Union(
-    [
-      Type.Literal('email'),
-      Type.Literal('webhook'),
-      Type.Literal('slack'),
-      Type.Literal('basecamp_campfire'),
-      Type.Literal('pagerduty_change_event'),
-    ],
-    { description: 'As `notify` calls it.' },
+  kind: oneOf(
+    ['email', 'webhook', 'slack', 'basecamp_campfire', 'pagerduty_change_event'],
+    'As `notify` calls it.',
   ),
   to: Type.String({
     description: 'The address, channel or URL. What in it may be a secret is masked.',

@@ -4,6 +4,7 @@ import {
   CursorLinks,
   described,
   integer,
+  oneOf,
   orNull,
   text,
   Timestamp,
@@ -54,12 +55,9 @@ export const Attempt = Type.Object(
   { title: 'NotificationAttempt' },
 )
 
-export const DeliveryState = Type.Union(
-  [Type.Literal('pending'), Type.Literal('delivered'), Type.Literal('dead'), Type.Literal('discarded')],
-  {
-    description:
-      '`pending`: not yet, or to be tried again. `dead`: given up. `discarded`: the service was disabled before.',
-  },
+export const DeliveryState = oneOf(
+  ['pending', 'delivered', 'dead', 'discarded'],
+  '`pending`: not yet, or to be tried again. `dead`: given up. `discarded`: the service was disabled before.',
 )
 
 const fields = {

@@ -1,5 +1,15 @@
 import { Type, type Static } from 'typebox'
-import { boolean, described, optional, orNull, text, Timestamp, timestamp, Uuid } from '../../schema.ts'
+import {
+  boolean,
+  described,
+  oneOf,
+  optional,
+  orNull,
+  text,
+  Timestamp,
+  timestamp,
+  Uuid,
+} from '../../schema.ts'
 import { UserOrNull } from '../../people/user/schema.ts'
 
 const State = (description: string) => Type.Optional(Type.Boolean({ description }))
@@ -17,14 +27,9 @@ const BuildStates = Type.Object(
   { title: 'SelectedBuildStates' },
 )
 
-const Scope = Type.Union(
-  [
-    Type.Literal('all'),
-    Type.Literal('some_projects'),
-    Type.Literal('some_teams'),
-    Type.Literal('some_clusters'),
-  ],
-  { description: 'Pipelines whose events the service gets.' },
+const Scope = oneOf(
+  ['all', 'some_projects', 'some_teams', 'some_clusters'],
+  'Pipelines whose events the service gets.',
 )
 
 const ScopeUuids = Type.Array(Type.String(), {

@@ -1,14 +1,9 @@
 import { Type, type Static } from 'typebox'
 import { MemberRole, SsoMode, TeamRole } from '../schema.ts'
-import { orNull, text, Timestamp, timestamp, Uuid } from '../../schema.ts'
+import { oneOf, orNull, text, Timestamp, timestamp, Uuid } from '../../schema.ts'
 import { Person } from '../user/schema.ts'
 
-export const InvitationState = Type.Union([
-  Type.Literal('pending'),
-  Type.Literal('accepted'),
-  Type.Literal('revoked'),
-  Type.Literal('expired'),
-])
+export const InvitationState = oneOf(['pending', 'accepted', 'revoked', 'expired'])
 export type InvitationState = Static<typeof InvitationState>
 
 export const Invitation = Type.Object(

@@ -1,13 +1,10 @@
 import { Type } from 'typebox'
-import { boolean, orNull, text, Timestamp, Uuid } from '../../schema.ts'
+import { boolean, oneOf, orNull, text, Timestamp, Uuid } from '../../schema.ts'
 
 export const UserSession = Type.Object(
   {
     id: Uuid,
-    opened_with: Type.Union(
-      [Type.Literal('password'), Type.Literal('link'), Type.Literal('sso'), Type.Literal('token')],
-      { description: 'How the person signed in.' },
-    ),
+    opened_with: oneOf(['password', 'link', 'sso', 'token'], 'How the person signed in.'),
     ip: Type.Union([Type.String(), Type.Null()], { description: 'From where it was opened.' }),
     user_agent: orNull(text('Name and version of the program, as it gives them.')),
     created_at: Timestamp,

@@ -1,9 +1,9 @@
 import { Type, type Static } from 'typebox'
-import { boolean, optional, Timestamp, Uuid, viewerOf } from '../../schema.ts'
+import { boolean, oneOf, optional, Timestamp, Uuid, viewerOf } from '../../schema.ts'
 import { TeamRole } from '../schema.ts'
 import { UserOrNull } from '../user/schema.ts'
 
-const Privacy = Type.Union([Type.Literal('visible'), Type.Literal('secret')])
+const Privacy = oneOf(['visible', 'secret'])
 export type Privacy = Static<typeof Privacy>
 
 const rights = {

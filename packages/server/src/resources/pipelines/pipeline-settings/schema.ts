@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { boolean, integer, optional, orNull, text, timestamp, Uuid, uuid } from '../../schema.ts'
+import { boolean, integer, oneOf, optional, orNull, text, timestamp, Uuid, uuid } from '../../schema.ts'
 
 const Enabled = boolean('Whether it is switched on.')
 
@@ -92,9 +92,7 @@ export const EnableBuildExport = Type.Object(
       pattern: '\\S',
       description: 'Name of the bucket. Must not be blank.',
     }),
-    strategy_id: Type.Union([Type.Literal('s3'), Type.Literal('gcs')], {
-      description: 'Kind of the object storage.',
-    }),
+    strategy_id: oneOf(['s3', 'gcs'], 'Kind of the object storage.'),
   },
   { title: 'EnableBuildExport', examples: [{ location: 'acme-builds', strategy_id: 's3' }] },
 )

@@ -4,6 +4,7 @@ import {
   boolean,
   described,
   integer,
+  oneOf,
   optional,
   orNull,
   text,
@@ -65,9 +66,10 @@ const ConfigurationStep = Type.Union([
 ])
 export type ConfigurationStep = Static<typeof ConfigurationStep>
 
-const Visibility = Type.Union([Type.Literal('private'), Type.Literal('public')], {
-  description: 'Whether everybody may see the pipeline, or only the organization.',
-})
+const Visibility = oneOf(
+  ['private', 'public'],
+  'Whether everybody may see the pipeline, or only the organization.',
+)
 export type Visibility = Static<typeof Visibility>
 
 const Setting = Type.Union([Type.Boolean(), Text, Type.Null()])
@@ -174,10 +176,7 @@ export const GithubWebhooks = Type.Object(
 const GivenEnv = Type.Record(Text, Type.Union([Text, Type.Number(), Type.Boolean(), Type.Null()]))
 
 const VisualStep = Type.Object({
-  type: Type.Union(
-    [Type.Literal('script'), Type.Literal('waiter'), Type.Literal('manual'), Type.Literal('trigger')],
-    { description: 'Kind of the step.' },
-  ),
+  type: oneOf(['script', 'waiter', 'manual', 'trigger'], 'Kind of the step.'),
   name: optional(Text),
   command: optional(text('The command; null when there is none.')),
   artifact_paths: optional(

@@ -1,22 +1,10 @@
 import { Type, type Static } from 'typebox'
-import { optional, orNull, text, Timestamp, timestamp, Uuid } from '../../schema.ts'
+import { oneOf, optional, orNull, text, Timestamp, timestamp, Uuid } from '../../schema.ts'
 import { UserOrNull } from '../../people/user/schema.ts'
 
-const ConnectionType = Type.Union(
-  [
-    Type.Literal('github'),
-    Type.Literal('github_app'),
-    Type.Literal('github_enterprise_app'),
-    Type.Literal('gitlab'),
-    Type.Literal('bitbucket'),
-    Type.Literal('gitea'),
-    Type.Literal('forgejo'),
-    Type.Literal('git'),
-  ],
-  {
-    description:
-      '`github_app` is github.com, `github_enterprise_app` a GitHub of your own, both by a GitHub App; `git` is a plain git server, without an API.',
-  },
+const ConnectionType = oneOf(
+  ['github', 'github_app', 'github_enterprise_app', 'gitlab', 'bitbucket', 'gitea', 'forgejo', 'git'],
+  '`github_app` is github.com, `github_enterprise_app` a GitHub of your own, both by a GitHub App; `git` is a plain git server, without an API.',
 )
 export type ConnectionType = Static<typeof ConnectionType>
 

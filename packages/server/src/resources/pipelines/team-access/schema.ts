@@ -1,8 +1,5 @@
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { oneOf } from '../../schema.ts'
 
-export const AccessLevel = Type.Union([
-  Type.Literal('read_only'),
-  Type.Literal('build_and_read'),
-  Type.Literal('manage_build_and_read'),
-])
+export const AccessLevel = oneOf(['read_only', 'build_and_read', 'manage_build_and_read'])
 export type AccessLevel = Static<typeof AccessLevel>

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { count, orNull, text, Timestamp, Uuid, uuid } from '../../schema.ts'
+import { count, oneOf, orNull, text, Timestamp, Uuid, uuid } from '../../schema.ts'
 
 const TextOrNull = orNull(Type.String())
 
@@ -36,14 +36,10 @@ export const TestRun = Type.Object(
     url: text('Address of the run in the API.'),
     suite: Type.Object({ id: Uuid, slug: Type.String() }, { description: 'The test suite.' }),
     build_id: orNull(uuid('UUID of the build that the tests ran in; null when there is none.')),
-    state: Type.Union([Type.Literal('running'), Type.Literal('finished')], {
-      description: 'A run goes on for as long as its build does.',
-    }),
-    result: Type.Union(
-      [Type.Literal('pending'), Type.Literal('passed'), Type.Literal('failed'), Type.Literal('stale')],
-      {
-        description: '`failed` as soon as one test has failed; `stale` when the run ended without a result.',
-      },
+    state: oneOf(['running', 'finished'], 'A run goes on for as long as its build does.'),
+    result: oneOf(
+      ['pending', 'passed', 'failed', 'stale'],
+      '`failed` as soon as one test has failed; `stale` when the run ended without a result.',
     ),
     branch: TextOrNull,
     commit_sha: CommitSha,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { count, optional, orNull, text, timestamp, Uuid } from '../../schema.ts'
+import { count, oneOf, optional, orNull, text, timestamp, Uuid } from '../../schema.ts'
 import { FailureExpanded } from '../test_runs/schema.ts'
 
 const Seconds = Type.Number({ description: 'Seconds.' })
@@ -70,12 +70,7 @@ export const BuildTest = Type.Object(
 const results = ['failed', 'passed', '^failed', '^passed'] as const
 
 export const BuildTestQuery = {
-  result: Type.Optional(
-    Type.Union(
-      results.map((result) => Type.Literal(result)),
-      { description: 'Tests that ended so at least once; with `^`, each time.' },
-    ),
-  ),
+  result: Type.Optional(oneOf(results, 'Tests that ended so at least once; with `^`, each time.')),
   state: Type.Optional(text('Tests in this state; all of them are `enabled`.')),
   include: Type.Optional(text('`latest_fail` adds the last failure of each test.')),
 }
