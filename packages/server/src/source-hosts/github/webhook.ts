@@ -81,47 +81,29 @@ export function readDelivery(
   return {
     action: action ?? null,
     repositories: addresses.flatMap((address) => address ?? []),
-    events: [readEvent(event, payload)],
+    events: [readers.get(event)?.(payload) ?? ignored(`The event ${event} makes no builds.`)],
   }
 }
 
-function readEvent(event: string, payload: object): HostEvent {
-  switch (event) {
-    case 'ping':
-      return ignored('A ping: the webhook works.')
-    case 'push':
-      return readPush(payload)
-    case 'delete':
-      return readDelete(payload)
-    case 'pull_request':
-      return readPullRequest(payload)
-    case 'pull_request_approved':
-    case 'pull_request_rejected':
-    case 'pull_request_review':
-      return readReview(payload)
-    case 'pull_request_review_comment':
-    case 'pull_request_comment':
-      return readReviewComment(payload)
-    case 'issue_comment':
-      return readComment(payload)
-    case 'merge_group':
-      return readMergeGroup(payload)
-    case 'release':
-      return readRelease(payload)
-    case 'create':
-      return readCreate(payload)
-    case 'deployment':
-      return readDeployment(payload)
-    case 'deployment_status':
-      return readDeploymentStatus(payload)
-    case 'check_run':
-      return readCheckRun(payload)
-    case 'fork':
-      return readFork()
-    default:
-      return ignored(`The event ${event} makes no builds.`)
-  }
-}
+const readers = new Map<string, (payload: object) => HostEvent>([
+  ['ping', () => ignored('A ping: the webhook works.')],
+  ['push', readPush],
+  ['delete', readDelete],
+  ['pull_request', readPullRequest],
+  ['pull_request_approved', readReview],
+  ['pull_request_rejected', readReview],
+  ['pull_request_review', readReview],
+  ['pull_request_review_comment', readReviewComment],
+  ['pull_request_comment', readReviewComment],
+  ['issue_comment', readComment],
+  ['merge_group', readMergeGroup],
+  ['release', readRelease],
+  ['create', readCreate],
+  ['deployment', readDeployment],
+  ['deployment_status', readDeploymentStatus],
+  ['check_run', readCheckRun],
+  ['fork', readFork],
+])
 
 const readPushed = reader(
   Type.Object({
