@@ -1,8 +1,7 @@
-import { shortestPassword } from '../auth/passwords.ts'
 import type { OpenInvitation } from '../resources/people/invitations/queries.ts'
 import { html, type Html } from './html.ts'
 import type { PageAnswer, Session } from './page.ts'
-import { problemNote } from './sign-in-forms.ts'
+import { passwordInput, problemNote } from './sign-in-forms.ts'
 
 const titleOf = ({ organization_name: name }: OpenInvitation) => `Join ${name}`
 
@@ -34,15 +33,7 @@ export const accountForm = ({
       <label for="name">Your name</label>
       <input id="name" name="name" autocomplete="name" maxlength="200" value="${name}" required autofocus />
       <label for="password">Password</label>
-      <input
-        id="password"
-        name="password"
-        type="password"
-        autocomplete="new-password"
-        minlength="${shortestPassword}"
-        required
-      />
-      <p class="note">At least ${shortestPassword} characters.</p>
+      ${passwordInput(false)}
       <button class="primary">Create account and join</button>
     </form>`,
 })

@@ -1,12 +1,12 @@
 // Sets a password after a sign-in link: a person without one, or who lost it, has no other way.
 import { flushTokenCaches } from '../auth/access-watch.ts'
-import { hashPassword, passwordProblem, shortestPassword } from '../auth/passwords.ts'
+import { hashPassword, passwordProblem } from '../auth/passwords.ts'
 import { isFreshLink } from '../auth/sessions.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { setPassword } from '../resources/people/user/set-password.ts'
 import { html, type Html } from './html.ts'
 import { localPath, type Page, type PageAnswer, type Redirect, type Session } from './page.ts'
-import { problemNote } from './sign-in-forms.ts'
+import { passwordInput, problemNote } from './sign-in-forms.ts'
 
 const showPassword: Page = {
   method: 'GET',
@@ -62,16 +62,7 @@ const passwordForm = (
       <input type="hidden" name="next" value="${next ?? ''}" />
       <input type="hidden" name="email" value="${user.email}" autocomplete="username" />
       <label for="password">New password</label>
-      <input
-        id="password"
-        name="password"
-        type="password"
-        autocomplete="new-password"
-        minlength="${shortestPassword}"
-        required
-        autofocus
-      />
-      <p class="note">At least ${shortestPassword} characters. Your other sessions end.</p>
+      ${passwordInput(true, ' Your other sessions end.')}
       <button class="primary">Set password</button>
     </form>
     <p><a href="${next ?? '/'}">Not now</a></p>`,

@@ -1,3 +1,4 @@
+import { shortestPassword } from '../auth/passwords.ts'
 import type { LinkedUser } from '../auth/sign-in-links.ts'
 import { html, type Html } from './html.ts'
 import type { PageAnswer, Session } from './page.ts'
@@ -14,6 +15,19 @@ export const problemNote = (problem: string | null): Html | null =>
   problem === null ? null : html`<p class="problem" role="alert">${problem}</p>`
 
 const focusIf = (is: boolean) => (is ? html`autofocus` : null)
+
+/** For a new password. `more` follows the note on its length. */
+export const passwordInput = (isFocused: boolean, more = ''): Html =>
+  html`<input
+      id="password"
+      name="password"
+      type="password"
+      autocomplete="new-password"
+      minlength="${shortestPassword}"
+      required
+      ${focusIf(isFocused)}
+    />
+    <p class="note">At least ${shortestPassword} characters.${more}</p>`
 
 export const signInForms = ({
   formField,
