@@ -1,4 +1,5 @@
-// Compresses large JSON responses in zlib's threads, with what the client accepts.
+// Compresses large JSON responses in zlib's threads, with what the client accepts. @fastify/compress streams every response, so
+// a compressed one would have no Content-Length.
 import { pipeline, Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib'
@@ -44,8 +45,14 @@ const compressor = {
   gzip: () => createGzip(gzipOptions),
 }
 
-/** The better encoding that the client names and does not forbid by `q=0`. */
-function acceptedEncoding(header = ''): 'br' | 'gzip' | null {
+/** The better ones first. */
+export const encodings = ['br', 'gzip'] as const
+
+/** The first of these encodings that the client names and does not forbid by `q=0`. */
+export function acceptedEncoding(
+  header = '',
+  offered: ReadonlyArray<(typeof encodings)[number]> = encodings,
+): 'br' | 'gzip' | null {
   const named = header.toLowerCase().split(',')
   const accepts = (name: string) =>
     named.some((part) => {
@@ -54,5 +61,5 @@ function acceptedEncoding(header = ''): 'br' | 'gzip' | null {
       const isWanted = key.trim() === 'q' ? Number(weight) > 0 : true
       return encoding.trim() === name && isWanted
     })
-  return accepts('br') ? 'br' : accepts('gzip') ? 'gzip' : null
+  return offered.find(accepts) ?? null
 }

@@ -1,4 +1,5 @@
-// The cookies of our pages. No script can read them, and forms of other sites do not send them.
+// The cookies of our pages. No script can read them, and forms of other sites do not send them. Their values need no encoding,
+// and only one is read of a request, so there is nothing that the package `cookie` would do for us.
 
 export type CookieName = 'session' | 'form' | 'sso'
 

@@ -1,7 +1,8 @@
 // The files of the web interface, as its build left them: a shell, and assets whose names contain a hash of their content. They
-// are read once. No part of a URL becomes a path.
+// are read once, and no part of a URL becomes a path: a library for static files would ask the disk for each request.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { acceptedEncoding, encodings } from '../http/compress.ts'
 import { siteFolder } from '../lib/package-files.ts'
 
 type Encoding = 'br' | 'gzip' | 'identity'
@@ -39,12 +40,8 @@ export function readSite(): Site | null {
 }
 
 export function chooseEncoding({ bytes }: Asset, accepted: string | undefined): Encoding {
-  const accepts = (encoding: string) =>
-    new RegExp(`(?:^|[\\s,])${encoding}(?:\\s*(?:,|$|;(?!\\s*q=0(?:\\.0*)?\\s*(?:,|$))))`).test(
-      accepted ?? '',
-    )
-  if (bytes.br !== undefined && accepts('br')) return 'br'
-  return bytes.gzip !== undefined && accepts('gzip') ? 'gzip' : 'identity'
+  const offered = encodings.filter((encoding) => bytes[encoding] !== undefined)
+  return acceptedEncoding(accepted, offered) ?? 'identity'
 }
 
 /** Nothing is inline, so the policy needs no nonces. */
