@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 
-interface Listener {
+export interface Listener {
   stop(): Promise<void>
 }
 
