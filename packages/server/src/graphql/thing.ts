@@ -11,7 +11,7 @@ import {
 import type { Caller } from '../auth/caller.ts'
 import type { Context } from '../context.ts'
 import { globalId } from './ids.ts'
-import type { Places } from './places.ts'
+import type { Places } from './addresses.ts'
 import type { Rest, Row } from './rest.ts'
 
 /** What a resolver reads with. */

@@ -1,10 +1,10 @@
 // Memberships of users and pipelines in teams. They have no UUID of their own in REST: the id holds that of the team and that
 // of the user or pipeline, and `uuid` is made of both.
 import { v5 } from 'uuid'
-import { globalId } from './ids.ts'
-import { idInUrl } from './references.ts'
-import { textOf, type Row } from './rest.ts'
-import { Thing } from './thing.ts'
+import { globalId } from '../ids.ts'
+import { idInUrl } from '../fields.ts'
+import { textOf, type Row } from '../rest.ts'
+import { Thing } from '../thing.ts'
 
 export function toTeamMember(org: string, team: string, row: Row): Thing {
   const user = textOf(row['user_id'])

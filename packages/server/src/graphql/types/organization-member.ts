@@ -1,11 +1,11 @@
-import { badRequest } from '../lib/errors.ts'
-import { isUuid } from '../lib/ids.ts'
-import { connect, connectionSdl, type Connection, type PageArgs } from './connections.ts'
-import { globalId } from './ids.ts'
-import { organizationOf, userOf, userOfMember } from './references.ts'
-import { textOf, type Rest } from './rest.ts'
+import { badRequest } from '../../lib/errors.ts'
+import { isUuid } from '../../lib/ids.ts'
+import { connect, connectionSdl, type Connection, type PageArgs } from '../connections.ts'
+import { globalId } from '../ids.ts'
+import { organizationOf, userOf, userOfMember } from '../fields.ts'
+import { textOf, type Rest } from '../rest.ts'
 import { findTeam } from './team.ts'
-import { Thing, type Asked, type Part } from './thing.ts'
+import { Thing, type Asked, type Part } from '../thing.ts'
 
 export const organizationMemberPart: Part = {
   sdl: /* GraphQL */ `

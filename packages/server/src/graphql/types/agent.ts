@@ -1,8 +1,8 @@
-import { connectionSdl } from './connections.ts'
+import { connectionSdl } from '../connections.ts'
 import { toJob } from './job.ts'
-import { idInUrl, organizationOf, queueOf, userIn } from './references.ts'
-import { rowOf } from './rest.ts'
-import type { Asked, Part, Thing } from './thing.ts'
+import { idInUrl, organizationOf, queueOf, userIn } from '../fields.ts'
+import { rowOf } from '../rest.ts'
+import type { Asked, Part, Thing } from '../thing.ts'
 
 export const agentPart: Part = {
   sdl: /* GraphQL */ `

@@ -1,10 +1,10 @@
-import { instanceShapes } from '../resources/clusters/queues/schema.ts'
-import { connectionSdl } from './connections.ts'
-import { uuidOf } from './ids.ts'
-import { bodyOf, givenOf, type Input } from './inputs.ts'
-import { clusterOf, idInUrl, orgOfId, requireOrg, userIn } from './references.ts'
-import { rowOf, type Row } from './rest.ts'
-import { Thing, type Asked, type Part } from './thing.ts'
+import { instanceShapes } from '../../resources/clusters/queues/schema.ts'
+import { connectionSdl } from '../connections.ts'
+import { uuidOf } from '../ids.ts'
+import { bodyOf, givenOf, type Input } from '../mutations.ts'
+import { clusterOf, idInUrl, orgOfId, requireOrg, userIn } from '../fields.ts'
+import { rowOf, type Row } from '../rest.ts'
+import { Thing, type Asked, type Part } from '../thing.ts'
 
 export const clusterQueuePart: Part = {
   sdl: /* GraphQL */ `

@@ -1,8 +1,8 @@
-import { uuidOf } from './ids.ts'
-import { type Input } from './inputs.ts'
-import { organizationOf, orgOfId } from './references.ts'
-import { listOf, rowOf } from './rest.ts'
-import { Thing, type Asked, type Part } from './thing.ts'
+import { uuidOf } from '../ids.ts'
+import { type Input } from '../mutations.ts'
+import { organizationOf, orgOfId } from '../fields.ts'
+import { listOf, rowOf } from '../rest.ts'
+import { Thing, type Asked, type Part } from '../thing.ts'
 
 export const invitationPart: Part = {
   sdl: /* GraphQL */ `

@@ -1,10 +1,10 @@
-import { badRequest } from '../lib/errors.ts'
-import type { RawQuery } from '../http/query.ts'
-import { connectionSdl, pageArgs, readArgs, toConnection, type PageArgs } from './connections.ts'
+import { badRequest } from '../../lib/errors.ts'
+import type { RawQuery } from '../../http/query.ts'
+import { connectionSdl, pageArgs, readArgs, toConnection, type PageArgs } from '../connections.ts'
 import { isOfType, isInState, toJob, type JobArgs } from './job.ts'
-import { idInUrl, organizationOf, pipelineOf } from './references.ts'
-import { listOf, rowOf } from './rest.ts'
-import { Thing, type Asked, type Part } from './thing.ts'
+import { idInUrl, organizationOf, pipelineOf } from '../fields.ts'
+import { listOf, rowOf } from '../rest.ts'
+import { Thing, type Asked, type Part } from '../thing.ts'
 
 export const buildPart: Part = {
   sdl: /* GraphQL */ `

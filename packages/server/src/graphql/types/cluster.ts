@@ -1,8 +1,8 @@
-import { connectionSdl, connectWhole, pageArgs, type PageArgs } from './connections.ts'
-import { uuidOf } from './ids.ts'
-import { bodyOf, type Input } from './inputs.ts'
-import { organizationOf, orgOfId, queueOf, requireOrg, thingsOf, userIn } from './references.ts'
-import { Thing, type Asked, type Part } from './thing.ts'
+import { connectionSdl, connectWhole, pageArgs, type PageArgs } from '../connections.ts'
+import { uuidOf } from '../ids.ts'
+import { bodyOf, type Input } from '../mutations.ts'
+import { organizationOf, orgOfId, queueOf, requireOrg, thingsOf, userIn } from '../fields.ts'
+import { Thing, type Asked, type Part } from '../thing.ts'
 
 export const clusterPart: Part = {
   sdl: /* GraphQL */ `

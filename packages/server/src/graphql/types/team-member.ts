@@ -1,10 +1,10 @@
-import { badRequest } from '../lib/errors.ts'
-import { connectionSdl } from './connections.ts'
-import { readGlobalId, uuidOf } from './ids.ts'
-import { type Input } from './inputs.ts'
-import { teamOf, userOf } from './references.ts'
-import { toTeamMember } from './team-things.ts'
-import type { Asked, Part, Thing } from './thing.ts'
+import { badRequest } from '../../lib/errors.ts'
+import { connectionSdl } from '../connections.ts'
+import { readGlobalId, uuidOf } from '../ids.ts'
+import { type Input } from '../mutations.ts'
+import { teamOf, userOf } from '../fields.ts'
+import { toTeamMember } from './memberships.ts'
+import type { Asked, Part, Thing } from '../thing.ts'
 
 export const teamMemberPart: Part = {
   sdl: /* GraphQL */ `

@@ -1,10 +1,10 @@
 // `node(id)`: any object by its id. null for one that does not exist, and for one that the caller may not see.
 import { isJobType, toJob } from './job.ts'
-import { readGlobalId, type GlobalId } from './ids.ts'
-import { isPlaced, type Placed } from './places.ts'
-import { nullIfMissing } from './rest.ts'
-import { toTeamMember, toTeamPipeline } from './team-things.ts'
-import { Thing, type Asked, type Part } from './thing.ts'
+import { readGlobalId, type GlobalId } from '../ids.ts'
+import { isPlaced, type Placed } from '../addresses.ts'
+import { nullIfMissing } from '../rest.ts'
+import { toTeamMember, toTeamPipeline } from './memberships.ts'
+import { Thing, type Asked, type Part } from '../thing.ts'
 
 export const nodePart: Part = {
   sdl: /* GraphQL */ `

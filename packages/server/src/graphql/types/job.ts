@@ -1,13 +1,13 @@
 // Jobs. GraphQL has a type for each kind, and one state, FINISHED, for jobs that passed or failed.
-import type { RawQuery } from '../http/query.ts'
-import { badRequest, notFound } from '../lib/errors.ts'
-import { isUuid } from '../lib/ids.ts'
-import { connectionSdl } from './connections.ts'
-import { readGlobalId, uuidOf } from './ids.ts'
-import { type Input } from './inputs.ts'
-import { buildOf, clusterOf, idInUrl, pipelineOf, queueOf, userIn } from './references.ts'
-import { rowOf, textOf, type Row } from './rest.ts'
-import { Thing, type Asked, type Part } from './thing.ts'
+import type { RawQuery } from '../../http/query.ts'
+import { badRequest, notFound } from '../../lib/errors.ts'
+import { isUuid } from '../../lib/ids.ts'
+import { connectionSdl } from '../connections.ts'
+import { readGlobalId, uuidOf } from '../ids.ts'
+import { type Input } from '../mutations.ts'
+import { buildOf, clusterOf, idInUrl, pipelineOf, queueOf, userIn } from '../fields.ts'
+import { rowOf, textOf, type Row } from '../rest.ts'
+import { Thing, type Asked, type Part } from '../thing.ts'
 
 const common = /* GraphQL */ `
       build: Build

@@ -1,11 +1,11 @@
-import { badRequest } from '../lib/errors.ts'
-import { connect, connectionSdl, pageArgs, type PageArgs } from './connections.ts'
-import { uuidOf } from './ids.ts'
-import { bodyOf, givenOf, type Input } from './inputs.ts'
-import { organizationOf, orgOfId, userIn } from './references.ts'
-import { textOf, type Rest, type Row } from './rest.ts'
-import { toTeamMember, toTeamPipeline } from './team-things.ts'
-import { Thing, type Asked, type Part } from './thing.ts'
+import { badRequest } from '../../lib/errors.ts'
+import { connect, connectionSdl, pageArgs, type PageArgs } from '../connections.ts'
+import { uuidOf } from '../ids.ts'
+import { bodyOf, givenOf, type Input } from '../mutations.ts'
+import { organizationOf, orgOfId, userIn } from '../fields.ts'
+import { textOf, type Rest, type Row } from '../rest.ts'
+import { toTeamMember, toTeamPipeline } from './memberships.ts'
+import { Thing, type Asked, type Part } from '../thing.ts'
 
 export const teamPart: Part = {
   sdl: /* GraphQL */ `

@@ -1,10 +1,10 @@
-import { badRequest } from '../lib/errors.ts'
-import { connectionSdl } from './connections.ts'
-import { uuidOf } from './ids.ts'
-import { bodyOf, givenOf, type Input } from './inputs.ts'
-import { pipelineOf, userIn } from './references.ts'
-import { rowOf, textOf } from './rest.ts'
-import { Thing, type Asked, type Part } from './thing.ts'
+import { badRequest } from '../../lib/errors.ts'
+import { connectionSdl } from '../connections.ts'
+import { uuidOf } from '../ids.ts'
+import { bodyOf, givenOf, type Input } from '../mutations.ts'
+import { pipelineOf, userIn } from '../fields.ts'
+import { rowOf, textOf } from '../rest.ts'
+import { Thing, type Asked, type Part } from '../thing.ts'
 
 export const pipelineSchedulePart: Part = {
   sdl: /* GraphQL */ `

@@ -1,10 +1,10 @@
-import { badRequest } from '../lib/errors.ts'
-import { connectionSdl } from './connections.ts'
-import { readGlobalId, uuidOf } from './ids.ts'
-import { type Input } from './inputs.ts'
-import { pipelineOf, teamOf } from './references.ts'
-import { toTeamPipeline } from './team-things.ts'
-import type { Asked, Part, Thing } from './thing.ts'
+import { badRequest } from '../../lib/errors.ts'
+import { connectionSdl } from '../connections.ts'
+import { readGlobalId, uuidOf } from '../ids.ts'
+import { type Input } from '../mutations.ts'
+import { pipelineOf, teamOf } from '../fields.ts'
+import { toTeamPipeline } from './memberships.ts'
+import type { Asked, Part, Thing } from '../thing.ts'
 
 export const teamPipelinePart: Part = {
   sdl: /* GraphQL */ `

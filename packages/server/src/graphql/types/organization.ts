@@ -1,11 +1,11 @@
-import { badRequest } from '../lib/errors.ts'
-import { connect, pageArgs, type PageArgs } from './connections.ts'
-import { uuidOf } from './ids.ts'
+import { badRequest } from '../../lib/errors.ts'
+import { connect, pageArgs, type PageArgs } from '../connections.ts'
+import { uuidOf } from '../ids.ts'
 import { jobFilter, toJob, type JobArgs } from './job.ts'
 import { listMembers } from './organization-member.ts'
-import { organizationOf, orgOfId, thingsOf } from './references.ts'
-import { nullIfMissing } from './rest.ts'
-import { Thing, type Asked, type Part } from './thing.ts'
+import { organizationOf, orgOfId, thingsOf } from '../fields.ts'
+import { nullIfMissing } from '../rest.ts'
+import { Thing, type Asked, type Part } from '../thing.ts'
 
 export const organizationPart: Part = {
   sdl: /* GraphQL */ `

@@ -1,9 +1,9 @@
-import { badRequest } from '../lib/errors.ts'
-import { connectionSdl } from './connections.ts'
-import { globalId, uuidOf } from './ids.ts'
-import { type Input } from './inputs.ts'
-import { orgOfId, requireOrg, userIn } from './references.ts'
-import { Thing, type Asked, type Part } from './thing.ts'
+import { badRequest } from '../../lib/errors.ts'
+import { connectionSdl } from '../connections.ts'
+import { globalId, uuidOf } from '../ids.ts'
+import { type Input } from '../mutations.ts'
+import { orgOfId, requireOrg, userIn } from '../fields.ts'
+import { Thing, type Asked, type Part } from '../thing.ts'
 
 export const rulePart: Part = {
   sdl: /* GraphQL */ `

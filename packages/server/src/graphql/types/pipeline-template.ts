@@ -1,8 +1,8 @@
-import { connectionSdl } from './connections.ts'
-import { uuidOf } from './ids.ts'
-import { bodyOf, givenOf, type Input } from './inputs.ts'
-import { orgOfId, requireOrg, userIn } from './references.ts'
-import { Thing, type Asked, type Part } from './thing.ts'
+import { connectionSdl } from '../connections.ts'
+import { uuidOf } from '../ids.ts'
+import { bodyOf, givenOf, type Input } from '../mutations.ts'
+import { orgOfId, requireOrg, userIn } from '../fields.ts'
+import { Thing, type Asked, type Part } from '../thing.ts'
 
 export const pipelineTemplatePart: Part = {
   sdl: /* GraphQL */ `
