@@ -3,7 +3,7 @@ import type { RawQuery } from '../http/query.ts'
 import { badRequest } from '../lib/errors.ts'
 import { mostPerPage } from '../http/paging.ts'
 import type { Params, Rest, RestPage, Row } from './rest.ts'
-import type { Part, Thing } from './thing.ts'
+import type { Part, Thing } from './node.ts'
 
 export const defaultFirst = 30
 export const mostFirst = 500

@@ -2,7 +2,7 @@
 import { notFound } from '../lib/errors.ts'
 import { globalId, uuidOf } from './ids.ts'
 import { rowOf, textOf, type Rest, type Row } from './rest.ts'
-import { Thing, thingById, type Asked } from './thing.ts'
+import { Thing, thingById, type Asked } from './node.ts'
 
 /** Makes objects of the rows of a list. */
 export const thingsOf =

@@ -11,7 +11,7 @@ import {
 } from 'graphql'
 import { toApiError } from '../http/error-handler.ts'
 import { checkCost, checkShape, limits } from './limits.ts'
-import { readField, typeOf, type Asked } from './thing.ts'
+import { readField, typeOf, type Asked } from './node.ts'
 
 export interface GraphqlRequest {
   query: string

@@ -21,7 +21,7 @@ import { teamMemberPart } from './types/team-member.ts'
 import { teamPipelinePart } from './types/team-pipeline.ts'
 import { teamSuitePart } from './types/team-suite.ts'
 import { teamPart } from './types/team.ts'
-import type { Part } from './thing.ts'
+import type { Part } from './node.ts'
 import { userPart } from './types/user.ts'
 
 const parts: readonly Part[] = [

@@ -2,7 +2,7 @@ import { connectionSdl } from '../connections.ts'
 import { toJob } from './job.ts'
 import { idInUrl, organizationOf, queueOf, userIn } from '../fields.ts'
 import { rowOf } from '../rest.ts'
-import type { Asked, Part, Thing } from '../thing.ts'
+import type { Asked, Part, Thing } from '../node.ts'
 
 export const agentPart: Part = {
   sdl: /* GraphQL */ `

@@ -4,7 +4,7 @@ import { connectionSdl, pageArgs, readArgs, toConnection, type PageArgs } from '
 import { isOfType, isInState, toJob, type JobArgs } from './job.ts'
 import { idInUrl, organizationOf, pipelineOf } from '../fields.ts'
 import { listOf, rowOf } from '../rest.ts'
-import { Thing, type Asked, type Part } from '../thing.ts'
+import { Thing, type Asked, type Part } from '../node.ts'
 
 export const buildPart: Part = {
   sdl: /* GraphQL */ `

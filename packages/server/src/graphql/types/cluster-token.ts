@@ -2,7 +2,7 @@ import { connectionSdl } from '../connections.ts'
 import { uuidOf } from '../ids.ts'
 import { givenOf, type Input } from '../mutations.ts'
 import { clusterOf, idInUrl, orgOfId, requireOrg, userIn } from '../fields.ts'
-import { Thing, type Asked, type Part } from '../thing.ts'
+import { Thing, type Asked, type Part } from '../node.ts'
 
 export const clusterTokenPart: Part = {
   sdl: /* GraphQL */ `

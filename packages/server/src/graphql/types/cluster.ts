@@ -2,7 +2,7 @@ import { connectionSdl, connectWhole, pageArgs, type PageArgs } from '../connect
 import { uuidOf } from '../ids.ts'
 import { bodyOf, type Input } from '../mutations.ts'
 import { organizationOf, orgOfId, queueOf, requireOrg, thingsOf, userIn } from '../fields.ts'
-import { Thing, type Asked, type Part } from '../thing.ts'
+import { Thing, type Asked, type Part } from '../node.ts'
 
 export const clusterPart: Part = {
   sdl: /* GraphQL */ `

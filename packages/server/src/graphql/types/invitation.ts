@@ -2,7 +2,7 @@ import { uuidOf } from '../ids.ts'
 import { type Input } from '../mutations.ts'
 import { organizationOf, orgOfId } from '../fields.ts'
 import { listOf, rowOf } from '../rest.ts'
-import { Thing, type Asked, type Part } from '../thing.ts'
+import { Thing, type Asked, type Part } from '../node.ts'
 
 export const invitationPart: Part = {
   sdl: /* GraphQL */ `

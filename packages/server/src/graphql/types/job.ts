@@ -7,7 +7,7 @@ import { readGlobalId, uuidOf } from '../ids.ts'
 import { type Input } from '../mutations.ts'
 import { buildOf, clusterOf, idInUrl, pipelineOf, queueOf, userIn } from '../fields.ts'
 import { rowOf, textOf, type Row } from '../rest.ts'
-import { Thing, type Asked, type Part } from '../thing.ts'
+import { Thing, type Asked, type Part } from '../node.ts'
 
 const common = /* GraphQL */ `
       build: Build

@@ -4,7 +4,7 @@ import { v5 } from 'uuid'
 import { globalId } from '../ids.ts'
 import { idInUrl } from '../fields.ts'
 import { textOf, type Row } from '../rest.ts'
-import { Thing } from '../thing.ts'
+import { Thing } from '../node.ts'
 
 export function toTeamMember(org: string, team: string, row: Row): Thing {
   const user = textOf(row['user_id'])

@@ -4,7 +4,7 @@ import { readGlobalId, type GlobalId } from '../ids.ts'
 import { isPlaced, type Placed } from '../addresses.ts'
 import { nullIfMissing } from '../rest.ts'
 import { toTeamMember, toTeamPipeline } from './memberships.ts'
-import { Thing, type Asked, type Part } from '../thing.ts'
+import { Thing, type Asked, type Part } from '../node.ts'
 
 export const nodePart: Part = {
   sdl: /* GraphQL */ `

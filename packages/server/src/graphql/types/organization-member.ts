@@ -5,7 +5,7 @@ import { globalId } from '../ids.ts'
 import { organizationOf, userOf, userOfMember } from '../fields.ts'
 import { textOf, type Rest } from '../rest.ts'
 import { findTeam } from './team.ts'
-import { Thing, type Asked, type Part } from '../thing.ts'
+import { Thing, type Asked, type Part } from '../node.ts'
 
 export const organizationMemberPart: Part = {
   sdl: /* GraphQL */ `

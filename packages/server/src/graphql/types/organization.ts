@@ -5,7 +5,7 @@ import { jobFilter, toJob, type JobArgs } from './job.ts'
 import { listMembers } from './organization-member.ts'
 import { organizationOf, orgOfId, thingsOf } from '../fields.ts'
 import { nullIfMissing } from '../rest.ts'
-import { Thing, type Asked, type Part } from '../thing.ts'
+import { Thing, type Asked, type Part } from '../node.ts'
 
 export const organizationPart: Part = {
   sdl: /* GraphQL */ `

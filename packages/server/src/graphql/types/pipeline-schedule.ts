@@ -4,7 +4,7 @@ import { uuidOf } from '../ids.ts'
 import { bodyOf, givenOf, type Input } from '../mutations.ts'
 import { pipelineOf, userIn } from '../fields.ts'
 import { rowOf, textOf } from '../rest.ts'
-import { Thing, type Asked, type Part } from '../thing.ts'
+import { Thing, type Asked, type Part } from '../node.ts'
 
 export const pipelineSchedulePart: Part = {
   sdl: /* GraphQL */ `

@@ -2,7 +2,7 @@ import { connectionSdl } from '../connections.ts'
 import { uuidOf } from '../ids.ts'
 import { bodyOf, givenOf, type Input } from '../mutations.ts'
 import { orgOfId, requireOrg, userIn } from '../fields.ts'
-import { Thing, type Asked, type Part } from '../thing.ts'
+import { Thing, type Asked, type Part } from '../node.ts'
 
 export const pipelineTemplatePart: Part = {
   sdl: /* GraphQL */ `

@@ -7,7 +7,7 @@ import { bodyOf, givenOf, type Input } from '../mutations.ts'
 import { clusterOf, organizationOf, orgOfId, templateOf, thingsOf, userIn } from '../fields.ts'
 import { listOf, rowOf, textOf, type Row } from '../rest.ts'
 import { toTeamPipeline } from './memberships.ts'
-import { Thing, type Asked, type Part } from '../thing.ts'
+import { Thing, type Asked, type Part } from '../node.ts'
 import type { GraphQLResolveInfo } from 'graphql'
 
 export const pipelinePart: Part = {

@@ -1,6 +1,6 @@
 // The host of a pipeline's repository and its settings, as `provider` of REST has them.
 import { rowOf, type Row } from '../rest.ts'
-import type { Part } from '../thing.ts'
+import type { Part } from '../node.ts'
 
 const filter = ['filterCondition: String', 'filterEnabled: Boolean']
 const builds = ['buildBranches: Boolean', 'buildPullRequests: Boolean', 'buildTags: Boolean', ...filter]

@@ -3,7 +3,7 @@ import { connectionSdl } from '../connections.ts'
 import { globalId, uuidOf } from '../ids.ts'
 import { type Input } from '../mutations.ts'
 import { orgOfId, requireOrg, userIn } from '../fields.ts'
-import { Thing, type Asked, type Part } from '../thing.ts'
+import { Thing, type Asked, type Part } from '../node.ts'
 
 export const rulePart: Part = {
   sdl: /* GraphQL */ `

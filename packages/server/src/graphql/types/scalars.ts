@@ -1,7 +1,7 @@
 // Scalars, and the interface that every object with an id has.
 import { isScalarType, valueFromASTUntyped, type GraphQLSchema } from 'graphql'
 import { badRequest } from '../../lib/errors.ts'
-import type { Part } from '../thing.ts'
+import type { Part } from '../node.ts'
 
 export const scalarPart: Part = {
   sdl: /* GraphQL */ `

@@ -4,7 +4,7 @@ import { readGlobalId, uuidOf } from '../ids.ts'
 import { type Input } from '../mutations.ts'
 import { teamOf, userOf } from '../fields.ts'
 import { toTeamMember } from './memberships.ts'
-import type { Asked, Part, Thing } from '../thing.ts'
+import type { Asked, Part, Thing } from '../node.ts'
 
 export const teamMemberPart: Part = {
   sdl: /* GraphQL */ `

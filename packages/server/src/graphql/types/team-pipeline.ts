@@ -4,7 +4,7 @@ import { readGlobalId, uuidOf } from '../ids.ts'
 import { type Input } from '../mutations.ts'
 import { pipelineOf, teamOf } from '../fields.ts'
 import { toTeamPipeline } from './memberships.ts'
-import type { Asked, Part, Thing } from '../thing.ts'
+import type { Asked, Part, Thing } from '../node.ts'
 
 export const teamPipelinePart: Part = {
   sdl: /* GraphQL */ `

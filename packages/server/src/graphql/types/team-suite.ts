@@ -1,6 +1,6 @@
 // Clients name these types in their queries of `node`, which would be refused without them. Suites here belong to no team, so
 // no object has them.
-import type { Part } from '../thing.ts'
+import type { Part } from '../node.ts'
 
 export const teamSuitePart: Part = {
   sdl: /* GraphQL */ `

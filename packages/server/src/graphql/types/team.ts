@@ -5,7 +5,7 @@ import { bodyOf, givenOf, type Input } from '../mutations.ts'
 import { organizationOf, orgOfId, userIn } from '../fields.ts'
 import { textOf, type Rest, type Row } from '../rest.ts'
 import { toTeamMember, toTeamPipeline } from './memberships.ts'
-import { Thing, type Asked, type Part } from '../thing.ts'
+import { Thing, type Asked, type Part } from '../node.ts'
 
 export const teamPart: Part = {
   sdl: /* GraphQL */ `

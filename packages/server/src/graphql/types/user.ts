@@ -1,4 +1,4 @@
-import type { Part, Thing } from '../thing.ts'
+import type { Part, Thing } from '../node.ts'
 
 export const userPart: Part = {
   sdl: /* GraphQL */ `
