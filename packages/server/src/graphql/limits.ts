@@ -38,22 +38,22 @@ export const limits = {
 export function checkShape(document: DocumentNode): void {
   const fragments = fragmentsOf(document)
   checkNumbers(document)
-  const depthIn = memoized(fragments, (set, ofFragment: (name: string) => number): number =>
+  const depthOf = eachOnce(fragments, ({ selectionSet }) => depthIn(selectionSet))
+  const depthIn = ({ selections }: SelectionSetNode): number =>
     Math.max(
       0,
-      ...set.selections.map((selection) => {
-        if (selection.kind === Kind.FRAGMENT_SPREAD) return ofFragment(selection.name.value)
+      ...selections.map((selection) => {
+        if (selection.kind === Kind.FRAGMENT_SPREAD) return depthOf(selection.name.value)
         if (selection.kind === Kind.INLINE_FRAGMENT) return depthIn(selection.selectionSet)
         return 1 + (selection.selectionSet === undefined ? 0 : depthIn(selection.selectionSet))
       }),
-    ),
-  )
-  const rootsIn = memoized(fragments, (set, ofFragment: (name: string) => number): number =>
-    set.selections.reduce((sum, selection) => {
-      if (selection.kind === Kind.FRAGMENT_SPREAD) return sum + ofFragment(selection.name.value)
+    )
+  const rootsOf = eachOnce(fragments, ({ selectionSet }) => rootsIn(selectionSet))
+  const rootsIn = ({ selections }: SelectionSetNode): number =>
+    selections.reduce((sum, selection) => {
+      if (selection.kind === Kind.FRAGMENT_SPREAD) return sum + rootsOf(selection.name.value)
       return sum + (selection.kind === Kind.FIELD ? 1 : rootsIn(selection.selectionSet))
-    }, 0),
-  )
+    }, 0)
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue
     refuseAbove('root fields', rootsIn(definition.selectionSet), limits.rootFields)
@@ -89,40 +89,16 @@ function refuseAbove(what: string, count: number, most: number): void {
     throw new GraphQLError(`The document has more than ${most} ${what}. Send several smaller ones.`)
 }
 
-/** Throws if the operation asks for too much. The document is valid. */
+/** Throws if the answer may have too many objects. The document is valid. */
 export function checkCost(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
   variables: Readonly<Record<string, unknown>>,
 ): void {
-  const root = getOperationRootType(schema, operation)
-  const cost = costOf(document, operation, root, schema, variables)
-  if (cost > limits.cost) {
-    throw new GraphQLError(
-      `The query may return ${cost} objects, more than ${limits.cost}. Lower \`first\`, which multiplies what is below it, and read further pages with \`after\`.`,
-    )
-  }
-}
-
-/** How many objects the answer may have at most. */
-export function costOf(
-  document: DocumentNode,
-  operation: OperationDefinitionNode,
-  root: GraphQLNamedType,
-  schema: GraphQLSchema,
-  variables: Readonly<Record<string, unknown>>,
-): number {
-  const fragments = fragmentsOf(document)
-  const known = new Map<string, number>()
-  const ofFragment = (name: string): number => {
-    const found = known.get(name)
-    const fragment = fragments.get(name)
-    if (found !== undefined || fragment === undefined) return found ?? 0
-    const cost = ofSet(fragment.selectionSet, schema.getType(fragment.typeCondition.name.value))
-    known.set(name, cost)
-    return cost
-  }
+  const ofFragment = eachOnce(fragmentsOf(document), ({ selectionSet, typeCondition }) =>
+    ofSet(selectionSet, schema.getType(typeCondition.name.value)),
+  )
   const ofSet = (set: SelectionSetNode, type: GraphQLNamedType | undefined): number =>
     set.selections.reduce((sum, selection) => {
       if (selection.kind === Kind.FRAGMENT_SPREAD) return sum + ofFragment(selection.name.value)
@@ -138,7 +114,12 @@ export function costOf(
     const isPaged = definition.args.some(({ name }) => name === 'first')
     return 1 + (isPaged ? firstOf(field, operation, variables) : 1) * ofSet(field.selectionSet, named)
   }
-  return ofSet(operation.selectionSet, root)
+  const cost = ofSet(operation.selectionSet, getOperationRootType(schema, operation))
+  if (cost > limits.cost) {
+    throw new GraphQLError(
+      `The query may return ${cost} objects, more than ${limits.cost}. Lower \`first\`, which multiplies what is below it, and read further pages with \`after\`.`,
+    )
+  }
 }
 
 function firstOf(
@@ -166,19 +147,18 @@ const fragmentsOf = (document: DocumentNode): ReadonlyMap<string, FragmentDefini
   )
 
 /** Measures each fragment once, so that fragments that spread each other twice take no time. A circle counts as nothing. */
-function memoized(
+function eachOnce(
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-  measure: (set: SelectionSetNode, ofFragment: (name: string) => number) => number,
-): (set: SelectionSetNode) => number {
+  measure: (fragment: FragmentDefinitionNode) => number,
+): (name: string) => number {
   const known = new Map<string, number>()
-  const ofFragment = (name: string): number => {
+  return (name) => {
     const found = known.get(name)
     const fragment = fragments.get(name)
     if (found !== undefined || fragment === undefined) return found ?? 0
     known.set(name, 0)
-    const result = measure(fragment.selectionSet, ofFragment)
+    const result = measure(fragment)
     known.set(name, result)
     return result
   }
-  return (set) => measure(set, ofFragment)
 }
