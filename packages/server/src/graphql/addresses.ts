@@ -1,92 +1,123 @@
-// Finds where an object is by its UUID: ids of GraphQL name no organization and no parent, and the URLs of REST need both.
-// Only organizations of the caller are searched. The route that is called with the place decides whether the caller may see it.
-import { sql, type RawBuilder } from 'kysely'
+// Where the objects of each type are in REST. Ids of GraphQL name no organization and no parent, and the URLs of REST need both:
+// the parameters of a URL are found by UUID, in the organizations of the caller only. The route that is called with them
+// decides whether the caller may see the object.
+import { sql } from 'kysely'
 import type { Db } from '../db/pool.ts'
 import { notFound } from '../lib/errors.ts'
-import type { Params } from './rest.ts'
+import { notTheIdOf, readIdOf, type GlobalId } from './ids.ts'
+import { paramNames, type Params } from './rest.ts'
 
-const tables = {
-  Agent: { from: sql`agents x`, parents: sql`x.id as agent` },
-  Build: {
-    from: sql`builds x join pipelines p on p.id = x.pipeline_id and p.organization_id = x.organization_id`,
-    parents: sql`p.slug as pipeline, x.number::text as build`,
-  },
-  Cluster: { from: sql`clusters x`, parents: sql`x.id as cluster` },
-  ClusterQueue: { from: sql`cluster_queues x`, parents: sql`x.cluster_id as cluster, x.id as queue` },
-  ClusterToken: { from: sql`cluster_tokens x`, parents: sql`x.cluster_id as cluster, x.id as token` },
-  Job: { from: sql`jobs x`, parents: sql`x.id as job` },
-  Pipeline: { from: sql`pipelines x`, parents: sql`x.slug as pipeline` },
-  PipelineSchedule: {
-    from: sql`pipeline_schedules x join pipelines p on p.id = x.pipeline_id and p.organization_id = x.organization_id`,
-    parents: sql`p.slug as pipeline, x.id as schedule`,
-  },
-  PipelineTemplate: { from: sql`pipeline_templates x`, parents: sql`x.id as template` },
-  Rule: { from: sql`rules x`, parents: sql`x.id as rule` },
-  Team: { from: sql`teams x`, parents: sql`x.id as team` },
-} satisfies Record<string, { from: RawBuilder<unknown>; parents: RawBuilder<unknown> }>
-
-export type Placed = keyof typeof tables
-
-/** The parameters of the URL, with `org`. */
-export type Place = Params & { org: string }
-
-export interface Places {
-  find(type: Placed, uuid: string): Promise<Place | null>
-  /** Throws not-found, as REST words it. */
-  get(type: Placed, uuid: string): Promise<Place>
-  /** The slug of an organization. */
-  organization(uuid: string): Promise<string>
+interface Resource {
+  /** The route that reads one. */
+  url: string
+  /** As REST words it: No cluster found. */
+  noun: string
+  table?: string
+  /** What the last parameter of the URL is, unless it is the UUID. */
+  by?: 'slug' | 'number'
+  /** The type whose UUID is the first of two in the id; the second is the last parameter of the URL. */
+  parent?: 'Organization' | 'Team'
 }
 
-export const isPlaced = (type: string): type is Placed => Object.hasOwn(tables, type)
+const org = '/v2/organizations/:org'
+const pipeline = `${org}/pipelines/:pipeline`
+const cluster = `${org}/clusters/:cluster`
+const team = `${org}/teams/:team`
 
-export function placesOf(db: Db, userId: string): Places {
-  const known = new Map<string, Promise<Place | null>>()
+const resources = {
+  Agent: { url: `${org}/agents/:agent`, noun: 'agent', table: 'agents' },
+  Build: { url: `${pipeline}/builds/:build`, noun: 'build', table: 'builds', by: 'number' },
+  Cluster: { url: cluster, noun: 'cluster', table: 'clusters' },
+  ClusterQueue: { url: `${cluster}/queues/:queue`, noun: 'queue', table: 'cluster_queues' },
+  ClusterToken: { url: `${cluster}/tokens/:token`, noun: 'token', table: 'cluster_tokens' },
+  Job: { url: `${org}/jobs/:job`, noun: 'job', table: 'jobs' },
+  Organization: { url: org, noun: 'organization', table: 'organizations', by: 'slug' },
+  OrganizationMember: { url: `${org}/members/:user`, noun: 'organization', parent: 'Organization' },
+  Pipeline: { url: pipeline, noun: 'pipeline', table: 'pipelines', by: 'slug' },
+  PipelineSchedule: { url: `${pipeline}/schedules/:schedule`, noun: 'schedule', table: 'pipeline_schedules' },
+  PipelineTemplate: {
+    url: `${org}/pipeline-templates/:template`,
+    noun: 'pipeline template',
+    table: 'pipeline_templates',
+  },
+  Rule: { url: `${org}/rules/:rule`, noun: 'rule', table: 'rules' },
+  Team: { url: team, noun: 'team', table: 'teams' },
+  TeamMember: { url: `${team}/members/:user`, noun: 'team', parent: 'Team' },
+  TeamPipeline: { url: `${team}/pipelines/:team_pipeline`, noun: 'team', parent: 'Team' },
+  User: { url: `${org}/members/:user`, noun: 'user' },
+} satisfies Record<string, Resource>
 
-  async function search(type: Placed, uuid: string): Promise<Place | null> {
-    const { from, parents } = tables[type]
-    const { rows } = await sql<Place>`
-      select o.slug as org, ${parents}
-      from ${from} join organizations o on o.id = x.organization_id
+export type ResourceType = keyof typeof resources
+
+export const isResource = (type: string): type is ResourceType => Object.hasOwn(resources, type)
+
+export function resourceOf(type: string): Resource {
+  if (!isResource(type)) throw new Error(`addresses.ts has no ${type}.`)
+  return resources[type]
+}
+
+export const urlOf = (type: ResourceType): string => resources[type].url
+
+/** The parameters of a URL. */
+export type Address = Params & { org: string }
+
+export interface Addresses {
+  find(type: ResourceType, id: GlobalId): Promise<Address | null>
+  /** Throws not-found, as REST words it. `id` is as clients send it. */
+  get(type: ResourceType, id: string): Promise<Address>
+}
+
+/** The columns of the parameters before the last one. */
+const parentColumns: Readonly<Record<string, string>> = {
+  org: 'o.slug',
+  cluster: 'x.cluster_id',
+  pipeline: 'p.slug',
+}
+
+export function addressesOf(db: Db, userId: string): Addresses {
+  const known = new Map<string, Promise<Address | null>>()
+
+  async function search(type: ResourceType, uuid: string): Promise<Address | null> {
+    const { url, table, by = 'id' } = resourceOf(type)
+    if (table === undefined) return null
+    const names = paramNames(url)
+    const columns = names.map((name, index) => {
+      const column = index === names.length - 1 ? `x.${by}` : (parentColumns[name] ?? '')
+      return sql`${sql.ref(column)}::text as ${sql.ref(name)}`
+    })
+    const isBelowPipeline = names.slice(0, -1).includes('pipeline')
+    const { rows } = await sql<Address>`
+      select ${sql.join(columns)} from ${sql.table(table)} x
+      join organizations o on o.id = ${sql.ref(type === 'Organization' ? 'x.id' : 'x.organization_id')}
       join organization_members m on m.organization_id = o.id
+      ${isBelowPipeline ? sql`join pipelines p on p.id = x.pipeline_id and p.organization_id = o.id` : sql``}
       where x.id = ${uuid} and m.user_id = ${userId}`.execute(db)
     return rows[0] ?? null
   }
 
-  function find(type: Placed, uuid: string): Promise<Place | null> {
+  function searchOnce(type: ResourceType, uuid: string): Promise<Address | null> {
     const key = `${type} ${uuid}`
     const found = known.get(key) ?? search(type, uuid)
     known.set(key, found)
     return found
   }
 
+  async function find(type: ResourceType, { uuid, second }: GlobalId): Promise<Address | null> {
+    const { parent, url } = resourceOf(type)
+    if ((parent === undefined) !== (second === null)) return null
+    const address = await searchOnce(parent ?? type, uuid)
+    return address && second ? { ...address, [paramNames(url).at(-1) ?? '']: second } : address
+  }
+
   return {
     find,
-    async get(type, uuid) {
-      const place = await find(type, uuid)
-      if (place === null) throw notFound(`No ${words[type]} found`)
-      return place
-    },
-    async organization(uuid) {
-      const { rows } = await sql<{ slug: string }>`
-        select o.slug from organizations o join organization_members m on m.organization_id = o.id
-        where o.id = ${uuid} and m.user_id = ${userId}`.execute(db)
-      if (rows[0] === undefined) throw notFound('No organization found')
-      return rows[0].slug
+    async get(type, text) {
+      const { parent, noun } = resourceOf(type)
+      const id = readIdOf(type, text)
+      if (parent !== undefined && id.second === null) throw notTheIdOf(type, text)
+      const address = await find(type, id)
+      if (address === null) throw notFound(`No ${noun} found`)
+      return address
     },
   }
-}
-
-const words: Record<Placed, string> = {
-  Agent: 'agent',
-  Build: 'build',
-  Cluster: 'cluster',
-  ClusterQueue: 'queue',
-  ClusterToken: 'token',
-  Job: 'job',
-  Pipeline: 'pipeline',
-  PipelineSchedule: 'schedule',
-  PipelineTemplate: 'pipeline template',
-  Rule: 'rule',
-  Team: 'team',
 }

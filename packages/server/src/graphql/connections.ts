@@ -2,8 +2,9 @@
 import type { RawQuery } from '../http/query.ts'
 import { badRequest } from '../lib/errors.ts'
 import { mostPerPage } from '../http/paging.ts'
+import type { Node } from './node.ts'
 import type { Params, Rest, RestPage, Row } from './rest.ts'
-import type { Part, Thing } from './node.ts'
+import type { Inputs } from './table.ts'
 
 export const defaultFirst = 30
 export const mostFirst = 500
@@ -13,10 +14,10 @@ const mostCounted = 5000
 export type PageArgs = { first?: number | null; after?: string | null }
 
 /** The arguments of every connection. */
-export const pageArgs = 'first: Int, after: String'
+export const pageArgs: Inputs = { first: 'Int', after: 'String' }
 
 export interface Connection {
-  edges: Array<{ cursor: string; node: Thing }>
+  edges: Array<{ cursor: string; node: Node }>
   pageInfo: {
     hasNextPage: boolean
     hasPreviousPage: boolean
@@ -26,36 +27,8 @@ export interface Connection {
   count: () => Promise<number>
 }
 
-export const connectionPart: Part = {
-  sdl: /* GraphQL */ `
-    type PageInfo {
-      endCursor: String
-      hasNextPage: Boolean!
-      hasPreviousPage: Boolean!
-      startCursor: String
-    }
-    interface Connection {
-      count: Int!
-      pageInfo: PageInfo
-    }
-  `,
-}
-
-/** The types of a connection, such as `ClusterConnection` and `ClusterEdge`. */
-export const connectionSdl = (node: string, name = node): string => /* GraphQL */ `
-  type ${name}Connection implements Connection {
-    count: Int!
-    edges: [${name}Edge]
-    pageInfo: PageInfo
-  }
-  type ${name}Edge {
-    cursor: String!
-    node: ${node}
-  }
-`
-
 /** A list of REST. `query` has its filters. */
-export interface Listed {
+interface Listed {
   url: string
   params: Params
   query?: RawQuery
@@ -66,11 +39,11 @@ export async function connect(
   rest: Rest,
   list: Listed,
   args: PageArgs,
-  toThing: (row: Row) => Thing,
+  toNode: (row: Row) => Node,
 ): Promise<Connection> {
   const { first, offset } = readArgs(args)
   const found = await readRows(rest, list, offset, first)
-  return toConnection(found.rows.map(toThing), offset, found.hasNext, () => countRows(rest, list))
+  return toConnection(found.rows.map(toNode), offset, found.hasNext, () => countRows(rest, list))
 }
 
 /** For short lists that are sorted or filtered here: reads all rows, up to a thousand. */
@@ -79,20 +52,24 @@ export async function connectWhole(
   list: Listed,
   args: PageArgs,
   choose: (rows: Row[]) => Row[],
-  toThing: (row: Row) => Thing,
+  toNode: (row: Row) => Node,
 ): Promise<Connection> {
-  const { first, offset } = readArgs(args)
   const { rows, hasNext } = await readRows(rest, list, 0, mostWhole)
   if (hasNext) throw badRequest(`The list has more than ${mostWhole} rows. Read it over REST.`)
-  const chosen = choose(rows)
-  const nodes = chosen.slice(offset, offset + first).map(toThing)
-  return toConnection(nodes, offset, chosen.length > offset + first, async () => chosen.length)
+  return connectRows(choose(rows), args, toNode)
+}
+
+/** For rows that are all known. */
+export function connectRows(rows: readonly Row[], args: PageArgs, toNode: (row: Row) => Node): Connection {
+  const { first, offset } = readArgs(args)
+  const nodes = rows.slice(offset, offset + first).map(toNode)
+  return toConnection(nodes, offset, rows.length > offset + first, async () => rows.length)
 }
 
 const mostWhole = 1000
 
-export function toConnection(
-  nodes: readonly Thing[],
+function toConnection(
+  nodes: readonly Node[],
   offset: number,
   hasNextPage: boolean,
   count: () => Promise<number>,
@@ -110,7 +87,7 @@ export function toConnection(
   }
 }
 
-export function readArgs({ first, after }: PageArgs): { first: number; offset: number } {
+function readArgs({ first, after }: PageArgs): { first: number; offset: number } {
   const size = first ?? defaultFirst
   if (size < 0 || size > mostFirst) throw badRequest(`\`first\` must be from 0 to ${mostFirst}.`)
   return { first: size, offset: after ? readCursor(after) : 0 }

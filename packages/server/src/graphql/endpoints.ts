@@ -9,7 +9,7 @@ import type { Route } from '../http/route.ts'
 import { allowSlowBody } from '../http/slow-bodies.ts'
 import { ApiError, badRequest } from '../lib/errors.ts'
 import { limits } from './limits.ts'
-import { placesOf } from './addresses.ts'
+import { addressesOf } from './addresses.ts'
 import { restOf, routeTable } from './rest.ts'
 import { presentError, run, type GraphqlRequest } from './run.ts'
 import { buildSubset } from './subset.ts'
@@ -41,13 +41,11 @@ export function graphqlEndpoints(ctx: Context, routes: readonly Route[]): Endpoi
         const caller = request.access?.caller
         if (!caller) throw new Error('A request of GraphQL was not admitted.')
         const signal = signalOf(reply)
-        const asked = {
-          ctx,
-          caller,
+        const context = {
           rest: restOf(ctx, request, table, signal),
-          places: placesOf(ctx.db, caller.user.id),
+          addresses: addressesOf(ctx.db, caller.user.id),
         }
-        const { isGraphql, result } = await run((schema ??= buildSubset()), given, asked, signal)
+        const { isGraphql, result } = await run((schema ??= buildSubset()), given, context, signal)
         const errors = result.errors?.map((error) => presentError(error, request.log, request.id))
         return reply
           .code(isGraphql ? 200 : 400)

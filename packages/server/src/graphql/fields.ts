@@ -1,70 +1,109 @@
-// Objects of one type as another type refers to them. All of these are read only if more than their id is asked for.
-import { notFound } from '../lib/errors.ts'
-import { globalId, uuidOf } from './ids.ts'
-import { rowOf, textOf, type Rest, type Row } from './rest.ts'
-import { Thing, thingById, type Asked } from './node.ts'
+// Fields that need more than the column of their name. `table.ts` has an example of each.
+import { defaultFieldResolver, type GraphQLFieldResolver, type GraphQLResolveInfo } from 'graphql'
+import type { RawQuery } from '../http/query.ts'
+import { resourceOf, type Address } from './addresses.ts'
+import { connect, connectWhole, pageArgs, type PageArgs } from './connections.ts'
+import { globalId } from './ids.ts'
+import { Node, nodeAt, type GraphqlContext } from './node.ts'
+import { columnOf, paramNames, rowOf, textOf, type Row } from './rest.ts'
+import type { Field, Inputs } from './table.ts'
 
-/** Makes objects of the rows of a list. */
-export const thingsOf =
-  (type: string, org: string) =>
-  (row: Row): Thing =>
-    new Thing(type, org, row)
-
-export const organizationOf = (rest: Rest, org: string): Thing =>
-  new Thing('Organization', org, { slug: org }, () => rest.get('/v2/organizations/:org', { org }))
-
-/** The slug of the organization with this id. */
-export const orgOfId = ({ places }: Asked, id: string): Promise<string> =>
-  places.organization(uuidOf('Organization', id))
-
-/** Some inputs name the organization beside the object; both must fit. */
-export async function requireOrg(asked: Asked, id: string, org: string, thing: string): Promise<void> {
-  if ((await orgOfId(asked, id)) !== org) throw notFound(`No ${thing} found`)
+/** Reads a field that has no more than a type: the column of its name. `id` is `graphql_id`. Connections are no nodes. */
+export function ownColumn(name: string): GraphQLFieldResolver<unknown, GraphqlContext> {
+  const column = name === 'id' ? 'graphql_id' : columnOf(name)
+  return (source, args, context, info) => {
+    if (!(source instanceof Node)) return defaultFieldResolver(source, args, context, info)
+    // REST names the UUID `uuid` where it has no other id.
+    return source.get(column === 'uuid' && !('uuid' in source.known) ? 'id' : column)
+  }
 }
 
-export const clusterOf = (rest: Rest, org: string, cluster: string): Thing =>
-  thingById('Cluster', org, cluster, () =>
-    rest.get('/v2/organizations/:org/clusters/:cluster', { org, cluster }),
-  )
+export const from = (column: string, type: string): Field => ({
+  type,
+  resolve: (source) => source.get(column),
+})
 
-export const queueOf = (rest: Rest, org: string, cluster: string, queue: string): Thing =>
-  thingById('ClusterQueue', org, queue, () =>
-    rest.get('/v2/organizations/:org/clusters/:cluster/queues/:queue', { org, cluster, queue }),
-  )
+export const embedded = (type: string, column: string): Field => ({
+  type,
+  async resolve(source) {
+    const row = await source.get(column)
+    return row === null ? null : new Node(nameIn(type), source.address, rowOf(row))
+  },
+})
 
-export const pipelineOf = (rest: Rest, org: string, slug: string, id?: string): Thing => {
-  const load = () => rest.get('/v2/organizations/:org/pipelines/:pipeline', { org, pipeline: slug })
-  const known = id === undefined ? {} : { id, graphql_id: globalId('Pipeline', id) }
-  return new Thing('Pipeline', org, { slug, ...known }, load)
+export const isSet = (column: string): Field => ({
+  type: 'Boolean!',
+  resolve: async (source) => (await source.get(column)) !== null,
+})
+
+/** Variables as NAME=value. */
+export const env: Field = {
+  type: '[String!]',
+  resolve: async (source) =>
+    Object.entries(rowOf(await source.get('env'))).map(([name, value]) => `${name}=${String(value)}`),
 }
 
-export const teamOf = (rest: Rest, org: string, team: string): Thing =>
-  thingById('Team', org, team, () => rest.get('/v2/organizations/:org/teams/:team', { org, team }))
+export const self = (type: string): Field => ({ type, resolve: (source) => source })
 
-export const templateOf = (rest: Rest, org: string, template: string): Thing =>
-  thingById('PipelineTemplate', org, template, () =>
-    rest.get('/v2/organizations/:org/pipeline-templates/:template', { org, template }),
-  )
+/** `columns`: parameters of the URL, where they differ from those of the source, by its columns. null if one is empty. */
+export const reference = (type: string, columns: Readonly<Record<string, string>> = {}): Field => ({
+  type,
+  async resolve(source, _, context) {
+    const address = await readParams(source, columns)
+    return Object.values(address).includes('') ? null : nodeAt(context, nameIn(type), address)
+  },
+})
 
-export const buildOf = (rest: Rest, org: string, pipeline: string, build: string): Thing =>
-  new Thing('Build', org, {}, () =>
-    rest.get('/v2/organizations/:org/pipelines/:pipeline/builds/:build', { org, pipeline, build }),
-  )
+/** The URL may be that of something below the object. `idColumn` has its UUID, if the URL does not. */
+export const atUrl = (type: string, column: string, idColumn = ''): Field => ({
+  type,
+  resolve: async (source, _, context) =>
+    nodeAtUrl(context, nameIn(type), await source.get(column), source.known[idColumn]),
+})
 
-/** A user of whom only the id is known. */
-export const userOf = (rest: Rest, org: string, user: string): Thing =>
-  thingById('User', org, user, () => rest.get('/v2/organizations/:org/members/:user', { org, user }))
-
-/** Resolves a field such as `createdBy` to the user that the row holds. */
-export const userIn = (column: string) => async (source: Thing) => {
-  const value = await source.get(column)
-  return value === null ? null : new Thing('User', source.org, rowOf(value))
+export function nodeAtUrl(context: GraphqlContext, type: string, url: unknown, id?: unknown): Node | null {
+  const names = paramNames(resourceOf(type).url)
+  const pattern = resourceOf(type).url.replace(/:\w+/g, '([^/?#]+)')
+  const [, ...values] = new RegExp(pattern).exec(textOf(url)) ?? []
+  if (values.length === 0) return null
+  const params = Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']))
+  const known = id ? { id, graphql_id: globalId(type, textOf(id)) } : {}
+  return nodeAt(context, type, { org: '', ...params }, known)
 }
 
-/** A member as a user. */
-export const userOfMember = (org: string, member: Row): Thing =>
-  new Thing('User', org, { ...member, graphql_id: globalId('User', textOf(member['id'])) })
+interface List<Args> {
+  args?: Inputs
+  /** The filters of REST. */
+  query?: (args: Args, info: GraphQLResolveInfo) => RawQuery
+  /** For short lists that are sorted or filtered here. */
+  choose?: (rows: Row[], args: Args) => Row[]
+  /** The begin of the name of the connection, if it is not the type. */
+  connection?: string
+}
 
-/** `kinds` is `queues` for the id of the queue in `…/queues/ID`. */
-export const idInUrl = (url: unknown, kinds: string): string | null =>
-  new RegExp(`/${kinds}/([^/?#]+)`).exec(textOf(url))?.[1] ?? null
+export const list = <Args extends object>(
+  type: string,
+  path: string,
+  { args = {}, query, choose, connection = type }: List<Args> = {},
+): Field => ({
+  type: `${connection}Connection`,
+  args: { ...pageArgs, ...args },
+  async resolve(source, given: PageArgs & Args, { rest }, info) {
+    const { url, by = 'id' } = resourceOf(source.type)
+    const address = await readParams(source, { [paramNames(url).at(-1) ?? '']: by })
+    const rows = { url: `${url}/${path}`, params: address, query: query?.(given, info) ?? {} }
+    const toNode = (row: Row) => new Node(type, address, row)
+    if (choose === undefined) return connect(rest, rows, given, toNode)
+    return connectWhole(rest, rows, given, (all) => choose(all, given), toNode)
+  },
+})
+
+async function readParams(source: Node, columns: Readonly<Record<string, string>>): Promise<Address> {
+  const values = await Promise.all(
+    Object.entries(columns).map(async ([name, column]) => [name, await source.text(column)] as const),
+  )
+  return { ...source.address, ...Object.fromEntries(values) }
+}
+
+/** `[Cluster!]!` names the type `Cluster`. */
+const nameIn = (type: string): string => type.replaceAll(/[[\]!]/g, '')

@@ -6,9 +6,8 @@ import { anAdmin, anOrganization, aPipeline, type TestOrganization } from '../..
 import { graphql, graphqlData } from '../../test/graphql/client.ts'
 import { pipelineDocuments } from '../../test/graphql/terraform-documents.ts'
 import { aBuild } from '../../test/runs.ts'
-import type { Caller } from '../auth/caller.ts'
 import { checkShape, limits } from './limits.ts'
-import { placesOf } from './addresses.ts'
+import { addressesOf } from './addresses.ts'
 import { mostCalls, type Rest } from './rest.ts'
 import { run } from './run.ts'
 import { buildSubset } from './subset.ts'
@@ -341,11 +340,9 @@ describe('a query that goes on', () => {
   const rest: Rest = { get: () => silent, find: () => silent, page: () => silent, write: () => silent }
 
   it('ends when its time is up or its client is gone', async () => {
-    const { ctx } = app
-    const caller = { user: { id: org.id, name: '', email: '', created_at: '' } } as Caller
-    const asked = { ctx, caller, rest, places: placesOf(ctx.db, org.id) }
+    const context = { rest, addresses: addressesOf(app.ctx.db, org.id) }
     const ended = new AbortController()
-    const answer = run(buildSubset(), request, asked, ended.signal)
+    const answer = run(buildSubset(), request, context, ended.signal)
     ended.abort()
     const { result } = await answer
     expect(result.errors?.map(({ message }) => message)).toEqual([

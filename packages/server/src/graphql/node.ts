@@ -1,89 +1,60 @@
-// The objects that resolvers pass on, and how their fields are read: `defaultBranch` is `default_branch` of the row that REST
-// has answered, `id` is `graphql_id`, and enums are in upper case.
-import {
-  defaultFieldResolver,
-  getNullableType,
-  isEnumType,
-  type GraphQLFieldResolver,
-  type GraphQLResolveInfo,
-  type GraphQLTypeResolver,
-} from 'graphql'
-import type { Caller } from '../auth/caller.ts'
-import type { Context } from '../context.ts'
-import { globalId } from './ids.ts'
-import type { Places } from './addresses.ts'
-import type { Rest, Row } from './rest.ts'
+// The objects that resolvers pass on: rows of REST with their GraphQL type.
+import { resourceOf, isResource, type Address, type Addresses, type ResourceType } from './addresses.ts'
+import { globalId, jobTypes, type GlobalId } from './ids.ts'
+import { paramNames, textOf, type Rest, type Row } from './rest.ts'
 
 /** What a resolver reads with. */
-export interface Asked {
-  ctx: Context
-  caller: Caller
+export interface GraphqlContext {
   rest: Rest
-  places: Places
+  addresses: Addresses
 }
 
-export interface Resolvers {
-  [field: string]: Resolve
-}
-
-/** The schema guarantees the types of sources and arguments, so each resolver names its own. */
-export type Resolve = {
-  resolve(source: Thing, args: Record<string, unknown>, asked: Asked, info: GraphQLResolveInfo): unknown
-}['resolve']
-
-/** A part of the schema: definitions, and the resolvers of fields that no row has. */
-export interface Part {
-  sdl: string
-  resolvers?: Record<string, Resolvers>
-}
-
-/** An object with a type. `load` reads what is not yet known; it is called only if such a field is asked for. */
-export class Thing {
+/** A row with its type. `load` reads what is not yet known; it is called only if such a field is asked for. */
+export class Node {
   readonly type: string
-  /** The slug of its organization. */
-  readonly org: string
+  /** The parameters of the URL it was read with. Of a row of a list, those of the list. */
+  readonly address: Address
   readonly known: Row
   private readonly load: (() => Promise<Row>) | null
 
-  constructor(type: string, org: string, known: Row, load: (() => Promise<Row>) | null = null) {
+  constructor(type: string, address: Address, known: Row, load: (() => Promise<Row>) | null = null) {
     this.type = type
-    this.org = org
+    this.address = address
     this.known = known
     this.load = load
   }
 
   /** A promise only if the value is not yet known, because large answers have many values. */
-  get(name: string): unknown {
-    if (name in this.known || this.load === null) return this.known[name] ?? null
-    return this.load().then((row) => row[name] ?? null)
+  get(column: string): unknown {
+    if (column in this.known || this.load === null) return this.known[column] ?? null
+    return this.load().then((row) => row[column] ?? null)
   }
 
-  async text(name: string): Promise<string> {
-    const value = await this.get(name)
-    return typeof value === 'string' ? value : ''
+  async text(column: string): Promise<string> {
+    return textOf(await this.get(column))
   }
 }
 
-/** A thing of which only the UUID is known. */
-export const thingById = (type: string, org: string, uuid: string, load: () => Promise<Row>): Thing =>
-  new Thing(type, org, { id: uuid, uuid, graphql_id: globalId(type, uuid) }, load)
+/** The type of an object in a field of an interface or union. REST tells the kind of a job in its row. */
+export const typeOf = ({ type, known }: Node): string =>
+  type === 'Job' ? (jobTypes[textOf(known['type'])] ?? 'JobTypeCommand') : type
 
-export const readField: GraphQLFieldResolver<unknown, Asked> = (source, args, asked, info) => {
-  if (!(source instanceof Thing)) return defaultFieldResolver(source, args, asked, info)
-  const value = source.get(columnOf(source, info.fieldName))
-  if (!isEnumType(getNullableType(info.returnType))) return value
-  return value instanceof Promise ? value.then(toEnum) : toEnum(value)
+/** The object at an address. It is read only if more than `known` and what the address tells is asked for. */
+export function nodeAt({ rest }: GraphqlContext, type: string, address: Address, known: Row = {}): Node {
+  const { url, by } = resourceOf(type)
+  const last = address[paramNames(url).at(-1) ?? ''] ?? ''
+  const ids = by ? { [by]: last } : { id: last, uuid: last, graphql_id: globalId(type, last) }
+  return new Node(type, address, { ...known, ...ids }, () => rest.get(url, address))
 }
 
-/** The type of an object in a field of an interface or union. */
-export const typeOf: GraphQLTypeResolver<unknown, Asked> = (value) =>
-  value instanceof Thing ? value.type : String(Reflect.get(Object(value), '__typename'))
+/** The object at an address; null if it does not exist or the caller may not see it. */
+export async function findAt({ rest }: GraphqlContext, type: ResourceType, address: Address | null) {
+  const { url } = resourceOf(type)
+  const row = address && (await rest.find(url, address))
+  return address && row && new Node(type, address, row)
+}
 
-const toEnum = (value: unknown) => (typeof value === 'string' ? value.toUpperCase() : value)
-
-function columnOf(source: Thing, field: string): string {
-  if (field === 'id') return 'graphql_id'
-  // REST names the UUID `uuid` where it has no other id.
-  if (field === 'uuid') return 'uuid' in source.known ? 'uuid' : 'id'
-  return field.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase()
+export async function findById(context: GraphqlContext, id: GlobalId): Promise<Node | null> {
+  if (!isResource(id.type)) return null
+  return findAt(context, id.type, await context.addresses.find(id.type, id))
 }

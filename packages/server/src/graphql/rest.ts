@@ -13,6 +13,9 @@ export type Row = Readonly<Record<string, unknown>>
 
 export type Params = Record<string, string>
 
+export type WriteMethod = Exclude<Method, 'GET'>
+
+/** Parameters that the URL does not have are ignored. */
 export interface Rest {
   /** The answer to `GET url`. */
   get(url: string, params: Params, query?: RawQuery): Promise<Row>
@@ -20,7 +23,7 @@ export interface Rest {
   find(url: string, params: Params, query?: RawQuery): Promise<Row | null>
   /** One page of a list by page number. */
   page(url: string, params: Params, query: RawQuery): Promise<RestPage>
-  write(method: Exclude<Method, 'GET'>, url: string, params: Params, body?: unknown): Promise<Row>
+  write(method: WriteMethod, url: string, params: Params, body?: unknown): Promise<Row>
 }
 
 export interface RestPage {
@@ -28,7 +31,7 @@ export interface RestPage {
   hasNext: boolean
 }
 
-export type RouteTable = ReadonlyMap<string, Route>
+type RouteTable = ReadonlyMap<string, Route>
 
 export const routeTable = (routes: readonly Route[]): RouteTable =>
   new Map(routes.flatMap((route) => route.methods.map((method) => [`${method} ${route.url}`, route])))
@@ -41,7 +44,7 @@ export function restOf(ctx: Context, request: FastifyRequest, routes: RouteTable
   const running = new Semaphore(mostAtOnce)
   let calls = 0
 
-  async function call(method: Method, url: string, given: RouteCall): Promise<Called> {
+  async function call(method: Method, url: string, { params = {}, ...given }: RouteCall): Promise<Called> {
     const route = routes.get(`${method} ${url}`)
     if (route === undefined) throw new Error(`There is no route ${method} ${url}.`)
     if (++calls > mostCalls) {
@@ -51,12 +54,12 @@ export function restOf(ctx: Context, request: FastifyRequest, routes: RouteTable
     }
     return running.run(async () => {
       signal.throwIfAborted()
-      return callRoute(ctx, request, route, given)
+      return callRoute(ctx, request, route, { params: paramsOf(url, params), ...given })
     })
   }
 
   function read(url: string, params: Params, query: RawQuery = {}): Promise<Called> {
-    const key = JSON.stringify([url, params, query])
+    const key = JSON.stringify([url, paramsOf(url, params), query])
     const found = known.get(key) ?? call('GET', url, { params, query })
     known.set(key, found)
     return found
@@ -82,7 +85,12 @@ export function restOf(ctx: Context, request: FastifyRequest, routes: RouteTable
   }
 }
 
-export function nullIfMissing(error: unknown): null {
+export const paramNames = (url: string): string[] => [...url.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+
+const paramsOf = (url: string, params: Params): Params =>
+  Object.fromEntries(paramNames(url).map((name) => [name, params[name] ?? '']))
+
+function nullIfMissing(error: unknown): null {
   if (error instanceof ApiError && error.status === 404) return null
   throw error
 }
@@ -93,3 +101,6 @@ export const rowOf = (value: unknown): Row =>
 export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** A name of GraphQL as REST writes it: `defaultBranch` is `default_branch`. */
+export const columnOf = (name: string): string => name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase()

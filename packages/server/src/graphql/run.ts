@@ -6,12 +6,13 @@ import {
   GraphQLError,
   parse,
   validate,
+  type DocumentNode,
   type ExecutionResult,
   type GraphQLSchema,
 } from 'graphql'
 import { toApiError } from '../http/error-handler.ts'
 import { checkCost, checkShape, limits } from './limits.ts'
-import { readField, typeOf, type Asked } from './node.ts'
+import type { GraphqlContext } from './node.ts'
 
 export interface GraphqlRequest {
   query: string
@@ -28,15 +29,16 @@ export interface GraphqlAnswer {
 export async function run(
   schema: GraphQLSchema,
   { query, operationName, variables }: GraphqlRequest,
-  asked: Asked,
+  context: GraphqlContext,
   signal: AbortSignal,
 ): Promise<GraphqlAnswer> {
   const refused = (errors: readonly GraphQLError[], isGraphql = true) => ({ isGraphql, result: { errors } })
   if (Buffer.byteLength(query) > limits.documentBytes) {
     return refused([new GraphQLError(`The document is larger than ${limits.documentBytes} bytes.`)], false)
   }
+  const document = parseDocument(query)
+  if (document instanceof GraphQLError) return refused([document], false)
   try {
-    const document = parseDocument(query)
     checkShape(document)
     const problems = validate(schema, document, undefined, { maxErrors: 5 })
     if (problems.length > 0) return refused(problems)
@@ -53,33 +55,21 @@ export async function run(
         document,
         operationName,
         variableValues: variables,
-        contextValue: asked,
-        fieldResolver: readField,
-        typeResolver: typeOf,
+        contextValue: context,
       }),
     )
     return { isGraphql: true, result }
   } catch (error) {
-    if (error instanceof NotGraphql) return refused([error.reason], false)
     if (error instanceof GraphQLError) return refused([error])
     throw error
   }
 }
 
-class NotGraphql extends Error {
-  readonly reason: GraphQLError
-
-  constructor(reason: GraphQLError) {
-    super(reason.message)
-    this.reason = reason
-  }
-}
-
-function parseDocument(query: string) {
+function parseDocument(query: string): DocumentNode | GraphQLError {
   try {
     return parse(query, { maxTokens: limits.tokens })
   } catch (error) {
-    if (error instanceof GraphQLError) throw new NotGraphql(error)
+    if (error instanceof GraphQLError) return error
     throw error
   }
 }

@@ -642,6 +642,28 @@ describe('an organization', () => {
     >
     expect(all.map(({ node }) => node.user.uuid).toSorted()).toEqual([id, member.id].toSorted())
   })
+
+  it('has members whose avatars are empty', async () => {
+    const document = /* GraphQL */ `
+      query Avatars($slug: ID!) {
+        organization(slug: $slug) {
+          members(first: 1) {
+            edges {
+              node {
+                user {
+                  avatar {
+                    url
+                  }
+                }
+              }
+            }
+          }
+        }
+      }
+    `
+    const { organization } = await ask(document, { slug: org.slug })
+    expect(organization?.members?.edges).toEqual([{ node: { user: { avatar: { url: '' } } } }])
+  })
 })
 
 describe('an id', () => {

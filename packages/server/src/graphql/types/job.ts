@@ -2,267 +2,142 @@
 import type { RawQuery } from '../../http/query.ts'
 import { badRequest, notFound } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/ids.ts'
-import { connectionSdl } from '../connections.ts'
-import { readGlobalId, uuidOf } from '../ids.ts'
-import { type Input } from '../mutations.ts'
-import { buildOf, clusterOf, idInUrl, pipelineOf, queueOf, userIn } from '../fields.ts'
+import { urlOf, type Address } from '../addresses.ts'
+import { atUrl, embedded, from, reference } from '../fields.ts'
+import { uuidOf } from '../ids.ts'
+import { byId, written } from '../mutations.ts'
+import { findAt, findById, Node, nodeAt, typeOf, type GraphqlContext } from '../node.ts'
 import { rowOf, textOf, type Row } from '../rest.ts'
-import { Thing, type Asked, type Part } from '../node.ts'
+import type { Fields, Part } from '../table.ts'
 
-const common = /* GraphQL */ `
-      build: Build
-      createdAt: DateTime
-      id: ID!
-      label: String
-      pipeline: Pipeline
-      retried: Boolean!
-      retriesCount: Int
-      state: JobStates!
-      uuid: String!
-`
+const ofCommand = { at: byId('Job'), check: requireType('JobTypeCommand') }
+
+const common: Fields = {
+  build: atUrl('Build', 'build_url'),
+  createdAt: 'DateTime',
+  label: from('name', 'String'),
+  pipeline: atUrl('Pipeline', 'build_url'),
+  retried: 'Boolean!',
+  retriesCount: 'Int',
+  state: { type: 'JobStates!', resolve: ({ known }) => stateOf(known) },
+  uuid: 'String!',
+}
 
 export const jobPart: Part = {
-  sdl: /* GraphQL */ `
-    ${connectionSdl('Job')}
-    extend type Query {
-      job(uuid: ID!): Job
-    }
-    extend type Mutation {
-      jobTypeCommandCancel(input: JobTypeCommandCancelInput!): JobTypeCommandCancelPayload
-      jobTypeCommandRetry(input: JobTypeCommandRetryInput!): JobTypeCommandRetryPayload
-      jobTypeBlockUnblock(input: JobTypeBlockUnblockInput!): JobTypeBlockUnblockPayload
-    }
-    union Job = JobTypeBlock | JobTypeCommand | JobTypeTrigger | JobTypeWait
-    type JobTypeCommand implements Node {
-      ${common}
-      agent: Agent
-      agentQueryRules: [String!]
-      cluster: Cluster
-      clusterQueue: ClusterQueue
-      command: String
-      exitStatus: String
-      expiredAt: DateTime
-      finishedAt: DateTime
-      parallelGroupIndex: Int
-      parallelGroupTotal: Int
-      passed: Boolean!
-      priority: JobPriority!
-      retriedBy: User
-      runnableAt: DateTime
-      scheduledAt: DateTime
-      signal: String
-      softFailed: Boolean!
-      startedAt: DateTime
-      url: String!
-    }
-    type JobTypeBlock implements Node {
-      ${common}
-      isUnblockable: Boolean
-      unblockedAt: DateTime
-      unblockedBy: User
-    }
-    type JobTypeTrigger implements Node {
-      ${common}
-    }
-    type JobTypeWait implements Node {
-      ${common}
-    }
-    type JobPriority {
-      number: Int
-    }
-    enum JobStates {
-      ACCEPTED
-      ASSIGNED
-      BLOCKED
-      BLOCKED_FAILED
-      BROKEN
-      CANCELED
-      CANCELING
-      EXPIRED
-      FINISHED
-      LIMITED
-      LIMITING
-      PENDING
-      RESERVED
-      RUNNING
-      SCHEDULED
-      SKIPPED
-      TIMED_OUT
-      TIMING_OUT
-      UNBLOCKED
-      UNBLOCKED_FAILED
-      WAITING
-      WAITING_FAILED
-    }
-    enum JobTypes {
-      BLOCK
-      COMMAND
-      TRIGGER
-      WAIT
-    }
-    input JobTypeCommandCancelInput {
-      clientMutationId: String
-      id: ID!
-    }
-    type JobTypeCommandCancelPayload {
-      clientMutationId: String
-      jobTypeCommand: JobTypeCommand!
-    }
-    input JobTypeCommandRetryInput {
-      clientMutationId: String
-      id: ID!
-    }
-    type JobTypeCommandRetryPayload {
-      clientMutationId: String
-      "The job that was retried."
-      jobTypeCommand: JobTypeCommand!
-      "The new job."
-      retriedInJobTypeCommand: JobTypeCommand!
-    }
-    input JobTypeBlockUnblockInput {
-      clientMutationId: String
-      "Answers by the keys of the fields: an object, or its text."
-      fields: JSON
-      id: ID!
-    }
-    type JobTypeBlockUnblockPayload {
-      clientMutationId: String
-      jobTypeBlock: JobTypeBlock!
-    }
-  `,
-  resolvers: {
-    Query: {
-      async job(_: unknown, { uuid }: { uuid: string }, { rest, places }: Asked) {
-        const place = isUuid(uuid) ? await places.find('Job', uuid) : null
-        const row = place && (await rest.find(job, place))
-        return place && row && toJob(place.org, row)
+  queries: {
+    job: {
+      type: 'Job',
+      args: { uuid: 'ID!' },
+      resolve: (_, { uuid }: { uuid: string }, context) =>
+        isUuid(uuid) ? findById(context, { type: 'Job', uuid, second: null }) : null,
+    },
+  },
+  mutations: {
+    jobTypeCommandCancel: {
+      ...ofCommand,
+      route: 'PUT /cancel',
+      payload: { jobTypeCommand: written('JobTypeCommand!') },
+    },
+    jobTypeCommandRetry: {
+      ...ofCommand,
+      route: 'PUT /retry',
+      payload: {
+        jobTypeCommand: {
+          type: 'JobTypeCommand!',
+          description: 'The job that was retried.',
+          resolve: async ({ address }, _, { rest }) =>
+            new Node('Job', address, await rest.get(urlOf('Job'), address)),
+        },
+        retriedInJobTypeCommand: { ...written('JobTypeCommand!'), description: 'The new job.' },
       },
     },
-    Mutation: {
-      async jobTypeCommandCancel(_: unknown, { input }: Input<{ id: string }>, asked: Asked) {
-        const place = await placeOf(asked, input.id, 'JobTypeCommand')
-        const row = await asked.rest.write('PUT', `${job}/cancel`, place)
-        return { clientMutationId: input.clientMutationId, jobTypeCommand: toJob(place.org, row) }
+    jobTypeBlockUnblock: {
+      route: 'PUT /unblock',
+      at: byId('Job'),
+      check: requireType('JobTypeBlock'),
+      input: {
+        fields: {
+          type: 'JSON',
+          description: 'Answers by the keys of the fields: an object, or its text.',
+          ifGiven: true,
+          toBody: (fields) => (fields === '' ? undefined : fields),
+        },
       },
-      async jobTypeCommandRetry(_: unknown, { input }: Input<{ id: string }>, asked: Asked) {
-        const place = await placeOf(asked, input.id, 'JobTypeCommand')
-        const row = await asked.rest.write('PUT', `${job}/retry`, place)
-        const retried = await asked.rest.get(job, place)
-        return {
-          clientMutationId: input.clientMutationId,
-          jobTypeCommand: toJob(place.org, retried),
-          retriedInJobTypeCommand: toJob(place.org, row),
-        }
-      },
-      async jobTypeBlockUnblock(
-        _: unknown,
-        { input }: Input<{ id: string; fields?: unknown }>,
-        asked: Asked,
-      ) {
-        const place = await placeOf(asked, input.id, 'JobTypeBlock')
-        const { fields } = input
-        const body = fields === undefined || fields === null || fields === '' ? {} : { fields }
-        const row = await asked.rest.write('PUT', `${job}/unblock`, place, body)
-        return { clientMutationId: input.clientMutationId, jobTypeBlock: toJob(place.org, row) }
-      },
+      payload: { jobTypeBlock: written('JobTypeBlock!') },
     },
+  },
+  unions: { Job: ['JobTypeBlock', 'JobTypeCommand', 'JobTypeTrigger', 'JobTypeWait'] },
+  nodes: {
     JobTypeCommand: {
-      ...fieldsOfAll(),
-      async agent(source: Thing, _: object, { rest }: Asked) {
-        const row = await source.get('agent')
-        if (row === null) return null
-        const params = { org: source.org, agent: textOf(rowOf(row)['id']) }
-        // The agent in a job has fewer fields.
-        return new Thing('Agent', source.org, rowOf(row), () =>
-          rest.get('/v2/organizations/:org/agents/:agent', params),
-        )
+      ...common,
+      agent: {
+        type: 'Agent',
+        async resolve(source, _, context) {
+          const row = await source.get('agent')
+          const address = { ...source.address, agent: textOf(rowOf(row)['id']) }
+          // The agent in a job has fewer fields.
+          return row && nodeAt(context, 'Agent', address, rowOf(row))
+        },
       },
-      async cluster(source: Thing, _: object, { rest }: Asked) {
-        const cluster = await source.text('cluster_id')
-        return cluster === '' ? null : clusterOf(rest, source.org, cluster)
+      agentQueryRules: '[String!]',
+      cluster: reference('Cluster', { cluster: 'cluster_id' }),
+      clusterQueue: reference('ClusterQueue', { cluster: 'cluster_id', queue: 'cluster_queue_id' }),
+      command: 'String',
+      exitStatus: {
+        type: 'String',
+        async resolve(source) {
+          const status = await source.get('exit_status')
+          return typeof status === 'number' ? String(status) : null
+        },
       },
-      async clusterQueue(source: Thing, _: object, { rest }: Asked) {
-        const [cluster, queue] = [await source.text('cluster_id'), await source.text('cluster_queue_id')]
-        return queue === '' ? null : queueOf(rest, source.org, cluster, queue)
+      expiredAt: 'DateTime',
+      finishedAt: 'DateTime',
+      parallelGroupIndex: 'Int',
+      parallelGroupTotal: 'Int',
+      passed: {
+        type: 'Boolean!',
+        resolve: async (source) =>
+          (await source.get('state')) === 'passed' || (await source.get('soft_failed')) === true,
       },
-      async exitStatus(source: Thing) {
-        const status = await source.get('exit_status')
-        return typeof status === 'number' ? String(status) : null
-      },
-      passed: async (source: Thing) =>
-        (await source.get('state')) === 'passed' || (await source.get('soft_failed')) === true,
-      retriedBy: userIn('retried_by'),
-      url: (source: Thing) => source.get('web_url'),
+      priority: embedded('JobPriority!', 'priority'),
+      retriedBy: embedded('User', 'retried_by'),
+      runnableAt: 'DateTime',
+      scheduledAt: 'DateTime',
+      signal: 'String',
+      softFailed: 'Boolean!',
+      startedAt: 'DateTime',
+      url: from('web_url', 'String!'),
     },
     JobTypeBlock: {
-      ...fieldsOfAll(),
-      isUnblockable: (source: Thing) => source.get('unblockable'),
-      unblockedBy: userIn('unblocked_by'),
+      ...common,
+      isUnblockable: from('unblockable', 'Boolean'),
+      unblockedAt: 'DateTime',
+      unblockedBy: embedded('User', 'unblocked_by'),
     },
-    JobTypeTrigger: fieldsOfAll(),
-    JobTypeWait: fieldsOfAll(),
+    JobTypeTrigger: common,
+    JobTypeWait: common,
+  },
+  objects: { JobPriority: { number: 'Int' } },
+  enums: {
+    JobStates: `ACCEPTED ASSIGNED BLOCKED BLOCKED_FAILED BROKEN CANCELED CANCELING EXPIRED FINISHED LIMITED LIMITING
+      PENDING RESERVED RUNNING SCHEDULED SKIPPED TIMED_OUT TIMING_OUT UNBLOCKED UNBLOCKED_FAILED WAITING
+      WAITING_FAILED`,
+    JobTypes: { BLOCK: 'manual', COMMAND: 'script', TRIGGER: 'trigger', WAIT: 'waiter' },
   },
 }
 
-function fieldsOfAll() {
-  return {
-    async build(source: Thing, _: object, { rest }: Asked) {
-      const url = await source.get('build_url')
-      return buildOf(rest, source.org, idInUrl(url, 'pipelines') ?? '', idInUrl(url, 'builds') ?? '')
-    },
-    label: (source: Thing) => source.get('name'),
-    async pipeline(source: Thing, _: object, { rest }: Asked) {
-      return pipelineOf(rest, source.org, idInUrl(await source.get('build_url'), 'pipelines') ?? '')
-    },
-    async state(source: Thing) {
-      return stateOf(source.known)
-    },
+function requireType(type: string) {
+  return async (context: GraphqlContext, address: Address): Promise<void> => {
+    const found = await findAt(context, 'Job', address)
+    if (found === null) throw notFound('No job found')
+    if (typeOf(found) !== type) throw badRequest(`The job is a ${typeOf(found)}, not a ${type}.`)
   }
-}
-
-const job = '/v2/organizations/:org/jobs/:job'
-
-const typesByKind: Readonly<Record<string, string>> = {
-  manual: 'JobTypeBlock',
-  script: 'JobTypeCommand',
-  trigger: 'JobTypeTrigger',
-  waiter: 'JobTypeWait',
-}
-
-const kindsByType: Readonly<Record<string, string>> = {
-  BLOCK: 'manual',
-  COMMAND: 'script',
-  TRIGGER: 'trigger',
-  WAIT: 'waiter',
-}
-
-export const toJob = (org: string, row: Row): Thing =>
-  new Thing(typesByKind[textOf(row['type'])] ?? 'JobTypeCommand', org, row)
-
-/** Job ids have the type `Job` in REST. Clients also make ids with the type of GraphQL. */
-export const isJobType = (type: string): boolean =>
-  type === 'Job' || Object.values(typesByKind).includes(type)
-
-async function placeOf({ rest, places }: Asked, id: string, type: string) {
-  const read = readGlobalId(id)
-  if (!isUuid(id) && (read === null || !isJobType(read.type))) {
-    throw badRequest(`${JSON.stringify(id.slice(0, 100))} is not the id of a job.`)
-  }
-  const place = await places.get('Job', read?.uuid ?? id)
-  const row = await rest.find(job, place)
-  if (row === null) throw notFound('No job found')
-  const found = toJob(place.org, row).type
-  if (found !== type) throw badRequest(`The job is a ${found}, not a ${type}.`)
-  return place
 }
 
 const stateOf = (row: Row): string => {
   const state = textOf(row['state'])
-  return state === 'passed' || state === 'failed' ? 'FINISHED' : state.toUpperCase()
+  return state === 'passed' || state === 'failed' ? 'finished' : state
 }
-
-const statesOf = (state: string): string[] =>
-  state === 'FINISHED' ? ['passed', 'failed'] : [state.toLowerCase()]
 
 export type JobArgs = {
   agentQueryRules?: string[] | null
@@ -272,15 +147,14 @@ export type JobArgs = {
 }
 
 export const isInState = (row: Row, states: string[] | null | undefined): boolean =>
-  !states || states.length === 0 || states.includes(stateOf(row))
-
-export const isOfType = (row: Row, types: string[] | null | undefined): boolean =>
-  !types || types.length === 0 || types.some((type) => kindsByType[type] === row['type'])
+  !states?.length || states.includes(stateOf(row))
 
 /** REST shows `limiting` and `reserved` as `scheduled`, so these filters find nothing else. */
 export const jobFilter = ({ agentQueryRules, clusterQueue, state, type }: JobArgs): RawQuery => ({
-  ...(state?.length ? { state: [...new Set(state.flatMap(statesOf))] } : {}),
-  ...(type?.length ? { type: type.map((name) => kindsByType[name] ?? name) } : {}),
+  ...(state?.length
+    ? { state: [...new Set(state.flatMap((name) => (name === 'finished' ? ['passed', 'failed'] : [name])))] }
+    : {}),
+  ...(type?.length ? { type } : {}),
   ...(clusterQueue?.length ? { cluster_queue_id: clusterQueue.map((id) => uuidOf('ClusterQueue', id)) } : {}),
   ...(agentQueryRules?.length ? { agent_query_rules: agentQueryRules } : {}),
 })

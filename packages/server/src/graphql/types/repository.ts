@@ -1,63 +1,46 @@
 // The host of a pipeline's repository and its settings, as `provider` of REST has them.
-import { rowOf, type Row } from '../rest.ts'
-import type { Part } from '../node.ts'
+import { embedded, from } from '../fields.ts'
+import { Node } from '../node.ts'
+import { rowOf } from '../rest.ts'
+import type { Fields, Part } from '../table.ts'
 
-const filter = ['filterCondition: String', 'filterEnabled: Boolean']
-const builds = ['buildBranches: Boolean', 'buildPullRequests: Boolean', 'buildTags: Boolean', ...filter]
-const bitbucket = [
+const flags = (names: string): Fields =>
+  Object.fromEntries(names.split(/\s+/).map((name) => [name, 'Boolean']))
+
+const filter: Fields = { filterCondition: 'String', filterEnabled: 'Boolean' }
+const builds: Fields = { ...filter, ...flags('buildBranches buildPullRequests buildTags') }
+const bitbucket: Fields = {
   ...builds,
-  'cancelDeletedBranchBuilds: Boolean',
-  'ignoreDefaultBranchPullRequests: Boolean',
-  'publishCommitStatus: Boolean',
-  'publishCommitStatusPerStep: Boolean',
-  'pullRequestBranchFilterConfiguration: String',
-  'pullRequestBranchFilterEnabled: Boolean',
-  'skipBuildsForExistingCommits: Boolean',
-  'skipPullRequestBuildsForExistingCommits: Boolean',
-]
-const github = [
+  ...flags(`cancelDeletedBranchBuilds ignoreDefaultBranchPullRequests publishCommitStatus
+    publishCommitStatusPerStep pullRequestBranchFilterEnabled skipBuildsForExistingCommits
+    skipPullRequestBuildsForExistingCommits`),
+  pullRequestBranchFilterConfiguration: 'String',
+}
+const github: Fields = {
   ...bitbucket,
-  'buildCheckRunCompleted: Boolean',
-  'buildCreateEvent: Boolean',
-  'buildDeploymentStatusCreated: Boolean',
-  'buildIssueCommentCreated: Boolean',
-  'buildIssues: Boolean',
-  'buildMergeGroupChecksRequested: Boolean',
-  'buildPullRequestBaseBranchChanged: Boolean',
-  'buildPullRequestConvertedToDraft: Boolean',
-  'buildPullRequestDequeued: Boolean',
-  'buildPullRequestForks: Boolean',
-  'buildPullRequestLabelsChanged: Boolean',
-  'buildPullRequestMergeCommits: Boolean',
-  'buildPullRequestReadyForReview: Boolean',
-  'buildPullRequestReopened: Boolean',
-  'buildPullRequestReviewCommentCreated: Boolean',
-  'buildPullRequestReviewDismissed: Boolean',
-  'buildPullRequestReviewRequested: Boolean',
-  'buildPullRequestReviewSubmitted: Boolean',
-  'buildReleaseCreated: Boolean',
-  'buildReleasePublished: Boolean',
-  'buildReleaseReleased: Boolean',
-  'cancelWhenMergeGroupDestroyed: Boolean',
-  'issueCommentCommandWord: String',
-  'issueCommentMatchMode: String',
-  'prefixPullRequestForkBranchNames: Boolean',
-  'publishBlockedAsPending: Boolean',
-  'reviewCommentCommandWord: String',
-  'reviewCommentMatchMode: String',
-  'separatePullRequestStatuses: Boolean',
-  'triggerMode: String',
-  'useMergeGroupBaseCommitForGitDiffBase: Boolean',
-  'useStepKeyAsCommitStatus: Boolean',
-]
+  ...flags(`buildPullRequestBaseBranchChanged buildPullRequestConvertedToDraft buildPullRequestDequeued
+    buildPullRequestForks buildPullRequestLabelsChanged buildPullRequestMergeCommits
+    buildPullRequestReadyForReview buildPullRequestReopened buildPullRequestReviewCommentCreated
+    buildPullRequestReviewDismissed buildPullRequestReviewRequested buildPullRequestReviewSubmitted
+    prefixPullRequestForkBranchNames separatePullRequestStatuses`),
+  ...flags(`buildCheckRunCompleted buildCreateEvent buildDeploymentStatusCreated buildIssueCommentCreated buildIssues
+    buildReleaseCreated buildReleasePublished buildReleaseReleased publishBlockedAsPending useStepKeyAsCommitStatus`),
+  ...flags(`buildMergeGroupChecksRequested cancelWhenMergeGroupDestroyed
+    useMergeGroupBaseCommitForGitDiffBase`),
+  issueCommentCommandWord: 'String',
+  issueCommentMatchMode: 'String',
+  reviewCommentCommandWord: 'String',
+  reviewCommentMatchMode: 'String',
+  triggerMode: 'String',
+}
 
 /** Hosts by the end of their type. Clients name all of them. */
-const settings: Readonly<Record<string, readonly string[]>> = {
+const settings: Readonly<Record<string, Fields>> = {
   Beanstalk: filter,
   Bitbucket: bitbucket,
   BitbucketServer: builds,
   Codebase: filter,
-  CursorOrigin: [...builds, 'publishCommitStatus: Boolean'],
+  CursorOrigin: { ...builds, publishCommitStatus: 'Boolean' },
   Github: github,
   GithubEnterprise: github,
   Gitlab: filter,
@@ -76,45 +59,43 @@ const typesById: Readonly<Record<string, string>> = {
   gitlab_ee: 'GitlabEnterprise',
 }
 
-const sdlOfHost = ([name, fields]: [string, readonly string[]]) => /* GraphQL */ `
-  type RepositoryProvider${name} implements RepositoryProvider {
-    name: String!
-    settings: RepositoryProvider${name}Settings!
-    webhookUrl: String
-  }
-  "A setting that the host does not have is null."
-  type RepositoryProvider${name}Settings {
-    ${fields.join('\n')}
-  }
-`
+const providerOf = (host: string) => `RepositoryProvider${host}`
+
+const typesOfHost = ([host, fields]: [string, Fields]): Array<[string, Fields]> => [
+  [
+    providerOf(host),
+    {
+      name: { type: 'String!', resolve: () => host },
+      settings: embedded(`${providerOf(host)}Settings!`, 'settings'),
+      webhookUrl: 'String',
+    },
+  ],
+  [`${providerOf(host)}Settings`, fields],
+]
+
+const hosts = Object.keys(settings)
 
 export const repositoryPart: Part = {
-  sdl: /* GraphQL */ `
-    type Repository {
-      provider: RepositoryProvider
-      url: String!
-    }
-    interface RepositoryProvider {
-      name: String!
-      webhookUrl: String
-    }
-    ${Object.entries(settings).map(sdlOfHost).join('')}
-  `,
-  resolvers: {
-    Repository: { provider: (source: unknown) => providerOf(rowOf(rowOf(source)['provider'])) },
+  interfaces: {
+    RepositoryProvider: {
+      fields: { name: 'String!', webhookUrl: 'String' },
+      types: hosts.map(providerOf),
+    },
   },
-}
-
-function providerOf({ id, settings: given, webhook_url }: Row) {
-  const type = typesById[String(id)] ?? 'Unknown'
-  const shown = Object.entries(rowOf(given)).map(([name, value]) => [
-    name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
-    value,
-  ])
-  return {
-    __typename: `RepositoryProvider${type}`,
-    name: type,
-    settings: Object.fromEntries(shown) as Row,
-    webhookUrl: webhook_url,
-  }
+  objects: {
+    Repository: {
+      provider: {
+        type: 'RepositoryProvider',
+        async resolve(pipeline) {
+          const row = rowOf(await pipeline.get('provider'))
+          return new Node(providerOf(typesById[String(row['id'])] ?? 'Unknown'), pipeline.address, row)
+        },
+      },
+      url: from('repository', 'String!'),
+    },
+    ...Object.fromEntries(Object.entries(settings).flatMap(typesOfHost)),
+  },
+  descriptions: Object.fromEntries(
+    hosts.map((host) => [`${providerOf(host)}Settings`, 'A setting that the host does not have is null.']),
+  ),
 }
