@@ -1,6 +1,6 @@
-// Refuses imports that go the wrong way: between the packages, testbed, bench, proofs and e2e, up the ladder inside
-// server/src, across folders of one rung, into a routes.ts, in a circle (type imports count too);
-// clocks and randomness inside the engine; and threads whose module does not exist.
+// Refuses imports that go the wrong way: between the packages, testbed, bench, proofs and e2e, up the ladders inside
+// server/src, across folders of one rung, into a routes.ts or a test, in a circle of files or folders (type imports count
+// too); folders with too many files; clocks and randomness inside the engine; and threads whose module does not exist.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -30,10 +30,7 @@ const parts = {
 /** Libraries that only these files of our packages import. */
 const onlyIn = { yaml: ['packages/engine/src/yaml.ts'] }
 
-/**
- * Highest rung first. A file imports only from lower rungs, and on its own rung only from its own folder. A sub-folder may
- * have a rung of its own, above the rest of its folder.
- */
+/** Highest rung first. A file imports only from lower rungs, and on its own rung only from its own folder. */
 const ladder = [
   ['main.ts', 'app.ts', 'wire.ts', 'monitoring.ts', 'worker.ts', 'bootstrap.ts', 'backup', 'program'],
   ['agent-api', 'pages', 'graphql', 'mcp', 'openapi'],
@@ -48,12 +45,32 @@ const ladder = [
   ['lib'],
 ]
 
+/** The same inside `resources`: its domains, and below them what several domains use. */
+const domains = [
+  ['installation'],
+  ['notifications'],
+  ['builds'],
+  ['tests'],
+  ['pipelines'],
+  ['clusters'],
+  ['job'],
+  ['people', 'addresses'],
+  ['schema.ts', 'child-queries.ts'],
+]
+
+/** Not counting tests. */
+const mostFilesInFolder = 30
+
 const problems = []
 const graph = new Map()
 for (const [name, { sources }] of Object.entries(parts)) {
   for (const file of listTypeScript(join(root, sources))) inspect(name, file)
 }
-for (const circle of findCircles(graph)) problems.push(`circle: ${circle.map(short).join(' -> ')}`)
+findCircles()
+for (const [folder, count] of countFiles()) {
+  if (count > mostFilesInFolder)
+    problems.push(`${short(folder)}: has ${count} files, more than ${mostFilesInFolder}`)
+}
 if (problems.length > 0) {
   console.error(problems.join('\n'))
   process.exit(1)
@@ -62,12 +79,13 @@ console.log(`Imports: ${graph.size} files, all arrows point down.`)
 
 function inspect(name, file) {
   const text = readFileSync(file, 'utf8')
-  const isTest = isPackage(name) && /\.test\.tsx?$/.test(file)
+  const isTest = isPackage(name) && isTestFile(file)
   const targets = []
   for (const { specifier, isTypeOnly, isDynamic } of importsOf(text)) {
     if (specifier.startsWith('.')) {
       const target = sourceOf(resolve(dirname(file), specifier))
       targets.push(target)
+      if (isTestFile(target)) problems.push(`${short(file)}: imports the test ${short(target)}`)
       checkPath(name, file, target, isTest)
     } else if (specifier.startsWith('@millrace/')) {
       checkBetween(name, file, specifier, { isTypeOnly, isDynamic })
@@ -107,15 +125,22 @@ function checkLadder(file, target) {
   const other = relative(join(root, parts.server.sources), target)
   if (other.endsWith('routes.ts') && own !== 'app.ts')
     problems.push(`${short(file)}: only app.ts imports a routes.ts`)
-  const [from, to] = [rungOf(own), rungOf(other)]
-  if (from === -1) problems.push(`${short(file)}: is on no rung of the ladder`)
-  if (to < from) problems.push(`${short(file)}: imports ${other}, which is above it`)
-  if (to === from && from !== 0 && placeOf(own) !== placeOf(other)) {
-    problems.push(`${short(file)}: imports ${other}, a neighbour on its rung`)
-  }
+  checkRungs(file, ladder, own, other)
+  if (own.startsWith('resources/') && other.startsWith('resources/'))
+    checkRungs(file, domains, own.slice('resources/'.length), other.slice('resources/'.length))
   if (own.endsWith('/schema.ts') && !other.endsWith('/schema.ts') && !own.startsWith('http')) {
     problems.push(`${short(file)}: a schema.ts imports only other schema.ts files`)
   }
+}
+
+function checkRungs(file, rungs, own, other) {
+  const [ownEntry, otherEntry] = [own.split('/')[0], other.split('/')[0]]
+  const rungOf = (entry) => rungs.findIndex((rung) => rung.includes(entry))
+  const [from, to] = [rungOf(ownEntry), rungOf(otherEntry)]
+  if (from === -1) problems.push(`${short(file)}: ${ownEntry} is on no rung of the ladder`)
+  if (to < from) problems.push(`${short(file)}: imports ${other}, which is above it`)
+  if (to === from && rungs[from] !== ladder[0] && ownEntry !== otherEntry)
+    problems.push(`${short(file)}: imports ${other}, a neighbour on its rung`)
 }
 
 function checkBetween(name, file, specifier, { isTypeOnly, isDynamic }) {
@@ -149,17 +174,6 @@ function sourceOf(file) {
   return join(root, short(file).replace(/^testbed\/dist\/(.*)\.js$/, 'testbed/src/$1.ts'))
 }
 
-function rungOf(path) {
-  return ladder.findIndex((rung) => rung.includes(placeOf(path)))
-}
-
-/** The name of a file's rung entry. */
-function placeOf(path) {
-  const [first, second] = path.split('/')
-  const inner = `${first}/${second}`
-  return ladder.flat().includes(inner) ? inner : first
-}
-
 function importsOf(text) {
   const found = []
   for (const match of text.matchAll(/^(import|export)\s([^'"]*?\sfrom\s)?['"]([^'"]+)['"]/gm)) {
@@ -177,26 +191,76 @@ function importsOf(text) {
   return found
 }
 
-function findCircles(edges) {
-  const circles = []
-  const done = new Set()
-  const visit = (file, path) => {
-    if (path.includes(file)) {
-      circles.push([...path.slice(path.indexOf(file)), file])
-      return
+/**
+ * In every folder, its files and its sub-folders never import each other in a circle. This also finds every circle of files:
+ * in the folder that contains all of them.
+ */
+function findCircles() {
+  const folders = new Map()
+  for (const [file, targets] of graph) {
+    for (const target of targets) {
+      if (isTestFile(file) || !graph.has(target)) continue
+      const [own, other] = [short(file).split('/'), short(target).split('/')]
+      const depth = own.findIndex((name, index) => name !== other[index])
+      if (depth === -1) continue
+      const folder = own.slice(0, depth).join('/')
+      const imports = folders.get(folder) ?? new Map()
+      folders.set(folder, imports)
+      const from = imports.get(own[depth]) ?? new Map()
+      imports.set(own[depth], from)
+      from.set(other[depth], `${short(file)} imports ${short(target)}`)
     }
-    if (done.has(file)) return
-    for (const next of edges.get(file) ?? []) visit(next, [...path, file])
-    done.add(file)
   }
-  for (const file of edges.keys()) visit(file, [])
-  return circles
+  for (const [folder, imports] of folders) {
+    const circle = findCircle(imports)
+    if (circle === null) continue
+    const reasons = circle.map((entry, index) => imports.get(entry).get(circle[(index + 1) % circle.length]))
+    problems.push(`circle in ${folder}: ${circle.join(' -> ')}\n  ${reasons.join('\n  ')}`)
+  }
+}
+
+function findCircle(imports) {
+  const done = new Set()
+  const visit = (entry, path) => {
+    if (path.includes(entry)) return path.slice(path.indexOf(entry))
+    if (done.has(entry)) return null
+    for (const next of imports.get(entry)?.keys() ?? []) {
+      const circle = visit(next, [...path, entry])
+      if (circle !== null) return circle
+    }
+    done.add(entry)
+    return null
+  }
+  for (const entry of imports.keys()) {
+    const circle = visit(entry, [])
+    if (circle !== null) return circle
+  }
+  return null
+}
+
+function countFiles() {
+  const counts = new Map()
+  const folders = Object.values(parts).map(({ sources }) => sources)
+  const tests = Object.keys(parts).map((name) => `packages/${name}/test`)
+  for (const file of [...folders, ...tests, 'tools'].flatMap((folder) => listFiles(join(root, folder)))) {
+    if (/\.(tsx?|mjs|css)$/.test(file) && !isTestFile(file))
+      counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
+  }
+  return counts
+}
+
+function isTestFile(file) {
+  return /\.test\.tsx?$/.test(file)
 }
 
 function listTypeScript(folder) {
+  return listFiles(folder).filter((file) => /\.tsx?$/.test(file))
+}
+
+function listFiles(folder) {
   try {
     return readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
+      .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name))
   } catch {
     return []
