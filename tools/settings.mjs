@@ -1,16 +1,16 @@
 // Writes the tables of settings into the docs, from the declarations in packages/server/src/config; with --check only says
 // whether they are up to date. The line `<!-- settings -->` begins the tables of all subjects, and `<!-- settings: TITLE -->`
 // the table of one; `<!-- end of settings -->` ends both.
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { rolldown } from 'rolldown'
+import { compile } from './compile.mjs'
 import { root } from './prepare.mjs'
 
 const docs = ['docs/operating.md', 'docs/hosted-kubernetes.md', 'docs/monitoring.md']
 const isCheck = process.argv.includes('--check')
 
-const subjects = await loadSubjects()
+await compile()
+const { subjects } = await import('../packages/server/dist/config/config.js')
 const stale = docs.filter((path) => {
   const file = join(root, path)
   const text = readFileSync(file, 'utf8')
@@ -25,23 +25,6 @@ if (isCheck && stale.length > 0) {
   process.exit(1)
 }
 console.log(stale.length === 0 ? 'Settings: up to date.' : `Settings: wrote ${stale.join(', ')}.`)
-
-/** Translates just the sources that it needs, and checks no types. */
-async function loadSubjects() {
-  const server = join(root, 'packages', 'server')
-  const bundle = await rolldown({
-    input: join(server, 'src', 'config', 'config.ts'),
-    platform: 'node',
-    external: /^[^./]/,
-  })
-  const translated = join(server, 'dist', `.settings-${process.pid}`)
-  try {
-    await bundle.write({ dir: translated, format: 'esm' })
-    return (await import(pathToFileURL(join(translated, 'config.js')).href)).subjects
-  } finally {
-    rmSync(translated, { recursive: true, force: true })
-  }
-}
 
 function withTables(text) {
   return text.replaceAll(

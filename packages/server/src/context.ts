@@ -57,7 +57,7 @@ export interface Context {
   afterCommit: ((work: (ctx: Context) => Promise<void>) => void) | null
 }
 
-export interface Parts {
+interface Parts {
   config: Config
   db: Db
   direct: pg.Pool

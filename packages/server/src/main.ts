@@ -35,11 +35,10 @@ import type { OwnSettings } from './resources/builds/retention/rules.ts'
 import * as sso from './resources/people/sso/update.ts'
 import { findCredentials } from './resources/people/user/queries.ts'
 
-export type { RetentionOf } from './program/retention.ts'
-export type { Audience, Started } from './program/run.ts'
+export type { Started } from './program/run.ts'
 export type { OwnSettings } from './resources/builds/retention/rules.ts'
 
-export type Environment = Record<string, string | undefined>
+type Environment = Record<string, string | undefined>
 
 /** True if the user can correct it, so the message is enough. Any other error is a bug. */
 export const isRefusal = (error: unknown): error is Error =>
@@ -141,7 +140,7 @@ export const setIpRanges = (env: Environment, slug: string, ranges: string | nul
 export const disableSso = (env: Environment, slug: string): Promise<void> =>
   administer(env, (db) => sso.disableSso(db, operator('sso disable'), slug))
 
-export interface UserRequest {
+interface UserRequest {
   email: string
   name: string
   organization: string

@@ -30,7 +30,7 @@ export interface MetricDescription {
   labels: readonly string[]
 }
 
-export interface Monitoring {
+interface Monitoring {
   /** The text of all metrics of this process. */
   read(): Promise<string>
   /** All metrics that `read` may return. */

@@ -31,7 +31,7 @@ import { columnName, tallyColumns } from './rows.ts'
 import { selectPipelineScope, type PipelineScope } from './scope.ts'
 import { isUntrusted } from './trust.ts'
 
-export type CreatedBuild = { ok: true; buildId: string; number: number; followUps: FollowUp[] } | BuildRefusal
+type CreatedBuild = { ok: true; buildId: string; number: number; followUps: FollowUp[] } | BuildRefusal
 
 export interface BuildRefusal {
   ok: false

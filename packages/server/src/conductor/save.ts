@@ -18,7 +18,7 @@ export interface JobMove {
   to: JobState
 }
 
-export interface Saving {
+interface Saving {
   scope: Scope
   timers: Timers
   at: string

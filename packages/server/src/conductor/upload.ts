@@ -16,7 +16,7 @@ import { readSteps, type GivenSteps, type ReadSteps } from './read-steps.ts'
 import { isUntrusted, notifyingOnlyItsHost } from './trust.ts'
 import { describeUnknownKeys } from './unknown-keys.ts'
 
-export interface StepUpload {
+interface StepUpload {
   /** Chosen by the agent. */
   uploadId: string
   jobId: string

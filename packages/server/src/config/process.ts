@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { integer, Refused, subject, text, token, type Reader, type Setting } from './settings.ts'
 
-export const roles = ['api', 'worker', 'agent'] as const
+const roles = ['api', 'worker', 'agent'] as const
 export type Role = (typeof roles)[number]
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']

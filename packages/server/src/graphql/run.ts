@@ -21,7 +21,7 @@ export interface GraphqlRequest {
 }
 
 /** `isGraphql` is false if the text is no document at all. */
-export interface GraphqlAnswer {
+interface GraphqlAnswer {
   isGraphql: boolean
   result: ExecutionResult
 }

@@ -32,7 +32,7 @@ type Inserted =
   | 'instance_shape'
   | 'job_id'
 
-export interface NewHostedAgent extends Pick<HostedAgent, Inserted> {
+interface NewHostedAgent extends Pick<HostedAgent, Inserted> {
   token_hash: Buffer
   token_expires_at: string
   ends_at: string

@@ -5,7 +5,7 @@ import { nearestName } from '@millrace/engine/nearest-name.ts'
 import type { FieldError } from '../lib/errors.ts'
 import type { ProviderId } from './host.ts'
 
-export type Setting = boolean | string | null
+type Setting = boolean | string | null
 export type Settings = Readonly<Record<string, Setting>>
 
 const hosts: Readonly<Record<string, ProviderId>> = {
