@@ -28,7 +28,10 @@ const Signature = Type.Object({
   signed_fields: Type.Array(Type.String(), { description: 'Names of the fields that the signature covers.' }),
 })
 
-const RetryType = oneOf(['manual', 'automatic'])
+const RetryType = oneOf(
+  ['manual', 'automatic'],
+  'Whether the retry was `manual` or `automatic`; null when it is none.',
+)
 
 const TriggeredBuild = Type.Object({
   id: Uuid,
@@ -170,13 +173,11 @@ export const Job = Type.Object(
     retry_source: orNull(
       Type.Object({
         job_id: Uuid,
-        retry_type: Type.Union(RetryType.anyOf, {
-          description: 'Whether the retry was `manual` or `automatic`; null when it is none.',
-        }),
+        retry_type: RetryType,
       }),
       'The job that this one retries; null when it retries none.',
     ),
-    retry_type: orNull(RetryType, 'Whether the retry was `manual` or `automatic`; null when it is none.'),
+    retry_type: orNull(RetryType),
     parallel_group_index: orNull(
       integer('Place among the parallel jobs of the step, from 0; null when it is not parallel.'),
     ),

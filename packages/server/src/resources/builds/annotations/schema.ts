@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { boolean, oneOf, optional, orNull, text, Timestamp, Uuid, uuid } from '../../schema.ts'
 
-const Style = oneOf(['success', 'info', 'warning', 'error'])
+const Style = oneOf(['success', 'info', 'warning', 'error'], 'How the annotation is shown; null: plainly.')
 
 export type Style = Static<typeof Style>
 
@@ -17,7 +17,7 @@ export const Annotation = Type.Object(
   {
     id: Uuid,
     context: text('What tells it from the other annotations of the build or job.'),
-    style: orNull(Style, 'How the annotation is shown; null: plainly.'),
+    style: orNull(Style),
     scope: Type.Union(AnnotationScope.anyOf, {
       description: 'Whether it belongs to the whole build or to one job.',
     }),
@@ -35,7 +35,7 @@ export const mostBodyBytes = 1024 * 1024
 export const CreateAnnotation = Type.Object(
   {
     body: Type.String({ minLength: 1, description: 'Markdown, or HTML; at most 1 MiB.' }),
-    style: optional(Style, 'How the annotation is shown; null: plainly.'),
+    style: optional(Style),
     priority: Type.Optional(Priority),
     context: Type.Optional(Type.String({ maxLength: 100, description: 'Default: `default`.' })),
     append: Type.Optional(boolean('Add to the annotation of the same context instead of replacing it.')),
