@@ -26,6 +26,7 @@ import {
   type Contents,
   type Manifest,
 } from './format.ts'
+import { listTables } from './write.ts'
 
 export interface RestoreTarget {
   blobsDir: string
@@ -218,13 +219,8 @@ async function dropForeignKeys(client: pg.ClientBase): Promise<ForeignKey[]> {
 
 /** Locks all tables until the end of the transaction, and refuses any that has rows. */
 async function lockEmptyTables(client: pg.ClientBase): Promise<string[]> {
-  const { rows } = await client.query<{ name: string }>(
-    `select relname as name from pg_class
-     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and relpersistence = 'p'
-       and not relispartition
-     order by relname`,
-  )
-  for (const { name } of rows) {
+  const tables = await listTables(client)
+  for (const name of tables) {
     const table = `public.${client.escapeIdentifier(name)}`
     await client.query(`lock table ${table} in access exclusive mode`)
     // A migration inserted a row here; the backup has the true one.
@@ -233,7 +229,7 @@ async function lockEmptyTables(client: pg.ClientBase): Promise<string[]> {
     if (rowCount === 0) continue
     throw new StartupError(`The database has rows in ${name} already: restore into an empty database.`)
   }
-  return rows.map(({ name }) => name)
+  return tables
 }
 
 /** Triggers have already run when the rows were first written. */

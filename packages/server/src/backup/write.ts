@@ -101,7 +101,7 @@ async function readManifest(client: pg.ClientBase): Promise<Manifest> {
  * Unlogged tables hold nothing that must survive a crash, so they are left out. The rows of partitions are those of their
  * table: which partitions there are depends on the time.
  */
-async function listTables(client: pg.ClientBase): Promise<string[]> {
+export async function listTables(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_class
      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and relpersistence = 'p'
