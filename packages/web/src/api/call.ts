@@ -1,4 +1,5 @@
 // Calls the REST API. Operations are named as the OpenAPI document names them: 'GET /v2/organizations/{org}'.
+import { Listeners } from './listeners.ts'
 import type { Operations } from './operations.ts'
 
 export type Operation = keyof Operations
@@ -102,7 +103,7 @@ async function request(url: string, init: RequestInit): Promise<Response> {
 async function failureOf(response: Response, method: string): Promise<ApiFailure> {
   const text = await response.text()
   const body = parse(text)
-  if (response.status === 401) reportSessionOver()
+  if (response.status === 401) sessionOver.call()
   return new ApiFailure(body.message ?? `The server answered ${response.status}.`, {
     status: response.status,
     requestId: response.headers.get('X-Request-Id'),
@@ -140,24 +141,9 @@ export function newKey(): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-type Listener = (value: boolean) => void
-const reachable = new Set<Listener>()
-const over = new Set<() => void>()
+const reachable = new Listeners<[isReachable: boolean]>()
+export const onReachable = reachable.add
+export const reportReachable = (isReachable: boolean): void => reachable.call(isReachable)
 
-export function onReachable(listener: Listener): () => void {
-  reachable.add(listener)
-  return () => reachable.delete(listener)
-}
-
-export function onSessionOver(listener: () => void): () => void {
-  over.add(listener)
-  return () => over.delete(listener)
-}
-
-export function reportReachable(value: boolean): void {
-  for (const listener of reachable) listener(value)
-}
-
-function reportSessionOver(): void {
-  for (const listener of over) listener()
-}
+const sessionOver = new Listeners()
+export const onSessionOver = sessionOver.add

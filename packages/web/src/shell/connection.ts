@@ -1,6 +1,7 @@
 // Whether the server can be reached. Calls and the event stream report it; while it is away, it is asked again.
 import { useSyncExternalStore } from 'react'
 import { onReachable, reportReachable } from '../api/call.ts'
+import { Listeners } from '../api/listeners.ts'
 import { queryClient } from '../api/queries.ts'
 
 interface Connection {
@@ -16,11 +17,11 @@ const longestWaitMs = 30_000
 let state: Connection = { isReachable: true, lastMs: Date.now(), nextTryMs: 0 }
 let waitMs = firstWaitMs
 let timer: ReturnType<typeof setTimeout> | undefined
-const listeners = new Set<() => void>()
+const listeners = new Listeners()
 
 function change(next: Connection): void {
   state = next
-  for (const listener of listeners) listener()
+  listeners.call()
 }
 
 onReachable((isReachable) => {
@@ -51,11 +52,4 @@ export async function tryNow(): Promise<void> {
   }
 }
 
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => {
-    listeners.delete(listener)
-  }
-}
-
-export const useConnection = (): Connection => useSyncExternalStore(subscribe, () => state)
+export const useConnection = (): Connection => useSyncExternalStore(listeners.add, () => state)

@@ -1,12 +1,11 @@
 // The jobs of one build, in the page. A snapshot fills it; changes arrive as often as they like and are applied once a
 // frame. Views subscribe to the steps that they show, so that a change renders only those again.
+import { Listeners } from '../../api/listeners.ts'
 import type { ShortJob } from '../../api/live-changes.ts'
 import { groupJobs, type JobGroups } from './job-groups.ts'
 import { JobList } from './job-list.ts'
 import { stepName, type Graph, type GraphStep, type Job } from './job.ts'
 import { summarize, type StepSummary } from './step-summary.ts'
-
-type Listener = () => void
 
 export class JobTable {
   #graph: Graph = { steps: [], edges: [], jobs: [] }
@@ -20,8 +19,8 @@ export class JobTable {
   #unapplied = new Map<string, ShortJob>()
   #sinceLoadBegan: Map<string, ShortJob> | null = null
   #isScheduled = false
-  readonly #listeners = new Set<Listener>()
-  readonly #listenersByStep = new Map<string, Set<Listener>>()
+  readonly #listeners = new Listeners()
+  readonly #listenersByStep = new Map<string, Listeners>()
   readonly #schedule: (run: () => void) => void
   /** Changes with every applied change. */
   version = 0
@@ -127,16 +126,12 @@ export class JobTable {
     return this.#groups
   }
 
-  subscribe = (listener: Listener): (() => void) => {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
+  subscribe = this.#listeners.add
 
-  subscribeToStep(stepId: string, listener: Listener): () => void {
+  subscribeToStep(stepId: string, listener: () => void): () => void {
     let listeners = this.#listenersByStep.get(stepId)
-    if (listeners === undefined) this.#listenersByStep.set(stepId, (listeners = new Set()))
-    listeners.add(listener)
-    return () => listeners.delete(listener)
+    if (listeners === undefined) this.#listenersByStep.set(stepId, (listeners = new Listeners()))
+    return listeners.add(listener)
   }
 
   #load(graph: Graph): void {
@@ -179,8 +174,8 @@ export class JobTable {
     this.version++
     this.#newest = null
     this.#groups = null
-    for (const id of stepIds) for (const listener of this.#listenersByStep.get(id) ?? []) listener()
-    for (const listener of this.#listeners) listener()
+    for (const id of stepIds) this.#listenersByStep.get(id)?.call()
+    this.#listeners.call()
   }
 }
 

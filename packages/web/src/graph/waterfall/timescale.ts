@@ -1,6 +1,7 @@
 // How many pixels a millisecond of the waterfall takes. The scale is the style variable `--scale` of the scroller, so
 // that zooming renders no row again.
 
+import { Listeners } from '../../api/listeners.ts'
 import { wheelFactor } from '../zoom-gestures.ts'
 
 const STEPS_S = [
@@ -32,13 +33,10 @@ export class Timescale {
   #pxPerMs = 0.1
   #isFitted = true
   #marks: Marks = { stepMs: 1000, first: 0, last: 0 }
-  readonly #listeners = new Set<() => void>()
   #window: HTMLElement | null = null
 
-  subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
+  readonly #listeners = new Listeners()
+  subscribe = this.#listeners.add
 
   /** The marks in view. The same object until they change. */
   marks = (): Marks => this.#marks
@@ -141,7 +139,7 @@ export class Timescale {
     const old = this.#marks
     if (stepMs === old.stepMs && first === old.first && last === old.last) return
     this.#marks = { stepMs, first, last }
-    for (const listener of this.#listeners) listener()
+    this.#listeners.call()
   }
 
   /** Moves the frame of the minimap to what is in view. */

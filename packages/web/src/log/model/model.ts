@@ -2,6 +2,7 @@
 // of pixels. Listeners learn that something changed, not what.
 import type { JobAddress } from '../../api/addresses.ts'
 import { ApiFailure } from '../../api/call.ts'
+import { Listeners } from '../../api/listeners.ts'
 import { Blocks } from './blocks.ts'
 import type { Folding } from './groups.ts'
 import { OpenGroups } from './open-groups.ts'
@@ -28,8 +29,8 @@ export class LogModel {
   hasIndex = false
   version = 0
   readonly #groups = new OpenGroups()
-  readonly #listeners = new Set<() => void>()
-  readonly #rowListeners = new Set<(from: number) => void>()
+  readonly #listeners = new Listeners()
+  readonly #rowListeners = new Listeners<[from: number]>()
   #stop: (() => void) | null = null
   #isClosed = false
 
@@ -49,20 +50,14 @@ export class LogModel {
     return this.#groups.fold(this.total)
   }
 
-  subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
+  subscribe = this.#listeners.add
 
   /** Tells when rows from a number on were replaced by a stream. */
-  onRows(listener: (from: number) => void): () => void {
-    this.#rowListeners.add(listener)
-    return () => this.#rowListeners.delete(listener)
-  }
+  onRows = this.#rowListeners.add
 
   changed(): void {
     this.version++
-    for (const listener of this.#listeners) listener()
+    this.#listeners.call()
   }
 
   /** Shows the end first when the job runs; the index tells the rest. */
@@ -161,7 +156,7 @@ export class LogModel {
     this.blocks.replaceFrom(from, rows)
     this.firstTime ??= rows.find(({ time }) => time !== null)?.time ?? null
     this.#groups.replaceFrom(from, rows)
-    for (const listener of this.#rowListeners) listener(from)
+    this.#rowListeners.call(from)
     this.changed()
   }
 }

@@ -1,4 +1,5 @@
 // The search in one log: asks the rows in memory at once, then the server, and keeps the current match.
+import { Listeners } from '../../api/listeners.ts'
 import { announceNow } from '../../parts/announce.ts'
 import type { LogModel } from '../model/model.ts'
 import {
@@ -44,7 +45,6 @@ export class Finder {
   readonly #goTo: (row: number) => void
   readonly #topRow: () => number
   readonly #rows = new RowSearch()
-  readonly #listeners = new Set<() => void>()
   #input: HTMLInputElement | null = null
   #found = nothing
   #asked = new AbortController()
@@ -57,10 +57,8 @@ export class Finder {
     model.onRows((from) => void this.#searchNew(from))
   }
 
-  subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
+  readonly #listeners = new Listeners()
+  subscribe = this.#listeners.add
 
   read = (): Found => this.#found
 
@@ -145,6 +143,6 @@ export class Finder {
   #set(found: Found): void {
     const isSame = found.matches === this.#found.matches && found.current === this.#found.current
     this.#found = isSame ? found : { ...found, hits: hitsOf(found.matches.list, found.current) }
-    for (const listener of this.#listeners) listener()
+    this.#listeners.call()
   }
 }

@@ -1,6 +1,7 @@
 // The window on a log: which rows are on screen, where, and what the scrollbar shows. Everything that happens is collected
 // and becomes one update per frame of the browser. React draws the rows of a frame; heights and positions are set here, so
 // that they change together with the scroll position.
+import { Listeners } from '../../api/listeners.ts'
 import { following, moved, stopped } from './follow.ts'
 import { drawFrame, isAtEnd, type Frame } from './frame.ts'
 import { layOut, type Layout } from './layout.ts'
@@ -40,7 +41,6 @@ export class Viewport {
   #restTimer: ReturnType<typeof setTimeout> | undefined
   #wantedTop = 0
   readonly #wheel = new WheelTrace()
-  readonly #listeners = new Set<() => void>()
 
   constructor(model: LogModel) {
     this.#model = model
@@ -49,10 +49,8 @@ export class Viewport {
     model.subscribe(() => this.schedule())
   }
 
-  subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
+  readonly #listeners = new Listeners()
+  subscribe = this.#listeners.add
 
   read = (): Frame => this.#frame
 
@@ -161,7 +159,7 @@ export class Viewport {
     this.#frame = this.#draw()
     this.#apply()
     this.#want()
-    for (const listener of this.#listeners) listener()
+    this.#listeners.call()
   }
 
   /** The anchor stays where it is on screen, whatever changed above it. */

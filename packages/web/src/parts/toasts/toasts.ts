@@ -1,4 +1,6 @@
 // Short messages after an action. They are announced, and leave by themselves.
+import { Listeners } from '../../api/listeners.ts'
+
 interface Toast {
   id: number
   text: string
@@ -9,11 +11,11 @@ interface Toast {
 const shownMs = 8000
 let toasts: readonly Toast[] = []
 let last = 0
-const listeners = new Set<() => void>()
+const listeners = new Listeners()
 
 function change(next: readonly Toast[]): void {
   toasts = next
-  for (const listener of listeners) listener()
+  listeners.call()
 }
 
 /** `undo` offers to take the action back while the toast is shown. */
@@ -25,12 +27,4 @@ export function showToast(text: string, options: { tone?: Toast['tone']; undo?: 
 
 export const hideToast = (id: number): void => change(toasts.filter((toast) => toast.id !== id))
 
-export const toastStore = {
-  subscribe(listener: () => void) {
-    listeners.add(listener)
-    return () => {
-      listeners.delete(listener)
-    }
-  },
-  read: () => toasts,
-}
+export const toastStore = { subscribe: listeners.add, read: () => toasts }
