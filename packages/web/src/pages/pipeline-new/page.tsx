@@ -1,24 +1,15 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { lazy, Suspense, useState, type FormEvent } from 'react'
+import { useState, type FormEvent } from 'react'
 import { ApiFailure, call, newKey } from '../../api/call.ts'
 import { keyOf } from '../../api/queries.ts'
-import type { Checked } from '../../editor/check.ts'
-import { Problems } from '../../editor/Problems.tsx'
-import { PipelineGraph } from '../../graph/canvas/PipelineGraph.tsx'
+import { StepsEditor } from '../../editor/StepsEditor.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { FieldStack, SelectField, TextField } from '../../parts/Field.tsx'
 import { Page } from '../../parts/Page.tsx'
-import { Loading } from '../../parts/States.tsx'
 import { clustersQuery } from '../clusters/queries.ts'
 import { exampleSteps } from './example.ts'
 import styles from './page.module.css'
-
-const PipelineEditor = lazy(() =>
-  import('../../editor/PipelineEditor.tsx').then((module) => ({ default: module.PipelineEditor })),
-)
-
-const nothing: Checked = { marks: [], steps: [], edges: [] }
 
 export function NewPipelinePage() {
   const { org } = useParams({ from: '/organizations/$org/pipelines/new' })
@@ -31,7 +22,7 @@ export function NewPipelinePage() {
   const [branch, setBranch] = useState('main')
   const [clusterId, setClusterId] = useState('')
   const [configuration, setConfiguration] = useState(exampleSteps)
-  const [checked, setChecked] = useState(nothing)
+  const [hasErrors, setHasErrors] = useState(false)
   const create = useMutation({
     async mutationFn({ withBuild }: { withBuild: boolean }) {
       const pipeline = await call('POST /v2/organizations/{org}/pipelines', {
@@ -63,7 +54,6 @@ export function NewPipelinePage() {
   })
   const failure = create.error instanceof ApiFailure ? create.error : null
   const problemOf = (field: string) => failure?.fields.find((each) => each.field === field)?.code
-  const hasErrors = checked.marks.some(({ severity }) => severity === 'error')
   const submit = (event: FormEvent, withBuild: boolean) => {
     event.preventDefault()
     create.mutate({ withBuild })
@@ -119,13 +109,7 @@ export function NewPipelinePage() {
         </FieldStack>
         <section className={styles.steps} aria-label="Steps">
           <h2>Steps</h2>
-          <Suspense fallback={<Loading />}>
-            <PipelineEditor text={exampleSteps} onChange={setConfiguration} onChecked={setChecked} />
-          </Suspense>
-          <Problems marks={checked.marks} />
-          {!hasErrors && checked.steps.length > 0 && (
-            <PipelineGraph steps={checked.steps} edges={checked.edges} />
-          )}
+          <StepsEditor text={exampleSteps} onChange={setConfiguration} onChecked={setHasErrors} />
         </section>
       </form>
     </Page>
