@@ -9,7 +9,7 @@ import { SummaryView } from '../../graph/summary/SummaryView.tsx'
 import { TableView } from '../../graph/table/TableView.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { Loading } from '../../parts/States.tsx'
-import type { BuildSearch } from './search.ts'
+import { sameBuild, type BuildSearch } from './search.ts'
 import type { Selection } from './selection.ts'
 
 const GraphView = lazy(() =>
@@ -44,14 +44,7 @@ export function BuildContent({ address, build, table, search, selection }: Props
 function JobView({ table, search, selection }: Pick<Props, 'table' | 'search' | 'selection'>) {
   const navigate = useNavigate()
   const change = (changes: BuildSearch) =>
-    void navigate({
-      to: '.',
-      search: (before) => ({ ...before, ...changes }),
-      hash: true,
-      replace: true,
-      resetScroll: false,
-      hashScrollIntoView: false,
-    })
+    void navigate({ ...sameBuild, search: (before) => ({ ...before, ...changes }), replace: true })
   const select = (job: string) => selection.select(job)
   const unblock = ({ id }: Job) => <Button onClick={() => select(id)}>Unblock…</Button>
   const common = { table, selectedJob: selection.job, onSelect: select }

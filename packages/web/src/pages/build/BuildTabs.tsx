@@ -6,7 +6,7 @@ import type { Schemas } from '../../api/operations.ts'
 import type { IconName } from '../../parts/icon-names.ts'
 import { Icon } from '../../parts/Icon.tsx'
 import { annotationCountQuery, artifactsQuery, testRunsQuery } from './queries.ts'
-import { tabs, views, withView, type BuildSearch, type TabName, type ViewName } from './search.ts'
+import { sameBuild, tabs, views, withView, type BuildSearch, type TabName, type ViewName } from './search.ts'
 import styles from './BuildTabs.module.css'
 
 const viewLooks: Record<ViewName, [label: string, icon: IconName]> = {
@@ -48,11 +48,8 @@ export function BuildTabs({ address, build, search }: Props) {
         <Link
           key={each}
           data-name={each}
-          to="."
+          {...sameBuild}
           search={(before) => withView(before, each)}
-          hash
-          resetScroll={false}
-          hashScrollIntoView={false}
           className={styles.tab}
           aria-current={tab === undefined && view === each ? 'page' : undefined}
         >
@@ -65,11 +62,8 @@ export function BuildTabs({ address, build, search }: Props) {
         <Link
           key={each}
           data-name={each}
-          to="."
+          {...sameBuild}
           search={(search) => ({ ...search, tab: each })}
-          hash
-          resetScroll={false}
-          hashScrollIntoView={false}
           className={styles.tab}
           aria-current={tab === each ? 'page' : undefined}
         >

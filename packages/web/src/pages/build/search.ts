@@ -29,20 +29,20 @@ export interface BuildSearch {
 /** Unknown values are left out, so that an old address shows the build as it opens. */
 export function readBuildSearch(search: Record<string, unknown>): BuildSearch {
   const { filter, sort } = search
-  const view = views.find((each) => each === search['view'])
-  const tab = tabs.find((each) => each === search['tab'])
-  const panel = panels.find((each) => each === search['panel'])
   return {
-    ...(view === undefined ? {} : { view }),
-    ...(tab === undefined ? {} : { tab }),
-    ...(panel === undefined ? {} : { panel }),
-    ...(isText(filter) ? { filter: String(filter) } : {}),
-    ...(isText(sort) ? { sort: String(sort) } : {}),
+    view: views.find((each) => each === search['view']),
+    tab: tabs.find((each) => each === search['tab']),
+    panel: panels.find((each) => each === search['panel']),
+    filter: isText(filter) ? String(filter) : undefined,
+    sort: isText(sort) ? String(sort) : undefined,
   }
 }
 
 /** The router reads `?filter=7` as a number. */
 const isText = (value: unknown) => (typeof value === 'string' && value !== '') || typeof value === 'number'
+
+/** Another view of the same build: the selected job stays, and nothing scrolls. */
+export const sameBuild = { to: '.', hash: true, resetScroll: false, hashScrollIntoView: false } as const
 
 export const withView = (search: BuildSearch, view: ViewName): BuildSearch => ({
   ...search,

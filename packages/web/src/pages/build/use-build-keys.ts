@@ -6,7 +6,7 @@ import type { JobTable } from '../../graph/jobs/job-table.ts'
 import { announceNow } from '../../parts/announce.ts'
 import { useKeys, type KeyAction } from '../../parts/keys.ts'
 import { useNewestNumber } from './BuildFacts.tsx'
-import { views, withView, type ViewName } from './search.ts'
+import { sameBuild, views, withView, type ViewName } from './search.ts'
 import type { Selection } from './selection.ts'
 
 interface Input {
@@ -29,14 +29,7 @@ export function useBuildKeys({ address, table, selection, toggleDock, toggleFull
     selection.select(found.job.id, { isQuiet: selection.job !== null })
     announceNow(`${found.position} of ${found.total}: ${found.job.name.slice(0, 100)}`)
   }
-  const show = (view: ViewName) =>
-    navigate({
-      to: '.',
-      search: (before) => withView(before, view),
-      hash: true,
-      resetScroll: false,
-      hashScrollIntoView: false,
-    })
+  const show = (view: ViewName) => navigate({ ...sameBuild, search: (before) => withView(before, view) })
   const search = async () => {
     await show('table')
     requestAnimationFrame(() => workspace.current?.querySelector<HTMLElement>('input[type=search]')?.focus())

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { Job } from '../../../graph/jobs/job.ts'
-import { withPanel, type PanelName } from '../search.ts'
+import { sameBuild, withPanel, type PanelName } from '../search.ts'
 import styles from '../BuildTabs.module.css'
 
 const names: Record<PanelName, string> = {
@@ -26,12 +26,9 @@ export const JobTabs = ({ job, tab }: { job: Job; tab: PanelName }) => (
     {panelsOf(job).map((each) => (
       <Link
         key={each}
-        to="."
+        {...sameBuild}
         search={(before) => withPanel(before, each)}
-        hash
         replace
-        resetScroll={false}
-        hashScrollIntoView={false}
         className={styles.tab}
         aria-current={tab === each ? 'page' : undefined}
       >
