@@ -1,5 +1,5 @@
 import { call } from '../api/call.ts'
-import { showToast } from '../parts/toasts/toasts.ts'
+import { showFailure } from '../parts/toasts/toasts.ts'
 
 /** Ends this browser's session. */
 export async function signOut(): Promise<void> {
@@ -10,6 +10,6 @@ export async function signOut(): Promise<void> {
       await call('DELETE /v2/user/sessions/{session}', { params: { session: current.id } })
     window.location.assign('/sign-in')
   } catch (error) {
-    showToast(error instanceof Error ? error.message : String(error), { tone: 'failed' })
+    showFailure(error)
   }
 }

@@ -11,7 +11,7 @@ import { PauseDialog } from '../../parts/dialogs/PauseDialog.tsx'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
 import { Loading, Problem } from '../../parts/States.tsx'
 import { Time } from '../../parts/time/Time.tsx'
-import { showToast } from '../../parts/toasts/toasts.ts'
+import { showFailure, showToast } from '../../parts/toasts/toasts.ts'
 import { stateOf } from '../agents/agent-state.ts'
 import { JobLink } from '../agents/AgentTable.tsx'
 import { agentQuery, pauseAgent, resumeAgent, stopAgent, type Agent } from '../agents/queries.ts'
@@ -125,7 +125,7 @@ function useChange(org: string, agent: Agent | undefined) {
       showToast(isPaused ? `${agent.name} is paused.` : `${agent.name} takes jobs again.`, { undo })
     } catch (error) {
       show(!isPaused)
-      showToast(error instanceof Error ? error.message : String(error), { tone: 'failed' })
+      showFailure(error)
     }
     await queryClient.invalidateQueries({ queryKey: keyOf('GET /v2/organizations/{org}/agents') })
   }

@@ -5,7 +5,7 @@ import { ConfirmDialog } from '../../parts/dialogs/ConfirmDialog.tsx'
 import { Loading, Problem } from '../../parts/States.tsx'
 import table from '../../parts/Table.module.css'
 import { Time } from '../../parts/time/Time.tsx'
-import { showToast } from '../../parts/toasts/toasts.ts'
+import { showFailure, showToast } from '../../parts/toasts/toasts.ts'
 import { browserOf } from './browser-name.ts'
 import { MeLayout } from './MeLayout.tsx'
 import { endAllSessions, endSession, sessionsQuery, type Session } from './queries.ts'
@@ -20,7 +20,7 @@ export function SessionsPage() {
       if (session.current) window.location.assign('/sign-in')
       else showToast('That session is over.')
     } catch (failure) {
-      showToast(failure instanceof Error ? failure.message : String(failure), { tone: 'failed' })
+      showFailure(failure)
     }
     await queryClient.invalidateQueries({ queryKey: sessionsQuery().queryKey })
   }

@@ -5,7 +5,7 @@ import { call } from '../../api/call.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Dialog } from '../../parts/dialogs/Dialog.tsx'
 import { TextField } from '../../parts/Field.tsx'
-import { showToast } from '../../parts/toasts/toasts.ts'
+import { showFailure, showToast } from '../../parts/toasts/toasts.ts'
 import type { Pipeline } from './update.ts'
 import styles from './page.module.css'
 
@@ -22,7 +22,7 @@ export function Danger({ org, pipeline }: { org: string; pipeline: Pipeline }) {
       const undo = shouldBe ? { undo: () => void setArchived(false) } : {}
       showToast(shouldBe ? `${pipeline.name} is archived.` : `${pipeline.name} is back.`, undo)
     } catch (error) {
-      showToast(error instanceof Error ? error.message : String(error), { tone: 'failed' })
+      showFailure(error)
     }
     await queryClient.invalidateQueries()
   }

@@ -5,7 +5,7 @@ import { useLive } from '../../api/live.ts'
 import { Button, LinkButton } from '../../parts/Button.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Empty, Loading, Problem } from '../../parts/States.tsx'
-import { showToast } from '../../parts/toasts/toasts.ts'
+import { showFailure } from '../../parts/toasts/toasts.ts'
 import { organizationQuery } from '../../shell/queries.ts'
 import { choosePipelines, type PipelineSearch } from './choose.ts'
 import { PipelineFilter } from './PipelineFilter.tsx'
@@ -80,7 +80,7 @@ function useFavorite(org: string) {
       await setFavorite(id, isFavorite)
     } catch (error) {
       show(id, !isFavorite)
-      showToast(error instanceof Error ? error.message : String(error), { tone: 'failed' })
+      showFailure(error)
     }
   }
 }

@@ -7,7 +7,7 @@ import { Page } from '../../parts/Page.tsx'
 import { PauseDialog } from '../../parts/dialogs/PauseDialog.tsx'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
 import { Empty, Loading, Problem } from '../../parts/States.tsx'
-import { showToast } from '../../parts/toasts/toasts.ts'
+import { showFailure, showToast } from '../../parts/toasts/toasts.ts'
 import { AgentTable } from '../agents/AgentTable.tsx'
 import { agentsQuery } from '../agents/queries.ts'
 import { clusterQuery } from '../cluster/queries.ts'
@@ -123,7 +123,7 @@ function usePause(address: QueueAddress) {
       showToast(isPaused ? 'Dispatch is paused.' : 'Dispatch goes on.', { undo })
     } catch (error) {
       show(!isPaused, '')
-      showToast(error instanceof Error ? error.message : String(error), { tone: 'failed' })
+      showFailure(error)
     }
     await queryClient.invalidateQueries({ queryKey })
   }

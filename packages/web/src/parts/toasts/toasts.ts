@@ -25,6 +25,9 @@ export function showToast(text: string, options: { tone?: Toast['tone']; undo?: 
   setTimeout(() => hideToast(toast.id), shownMs)
 }
 
+export const showFailure = (error: unknown): void =>
+  showToast(error instanceof Error ? error.message : String(error), { tone: 'failed' })
+
 export const hideToast = (id: number): void => change(toasts.filter((toast) => toast.id !== id))
 
 export const toastStore = { subscribe: listeners.add, read: () => toasts }
