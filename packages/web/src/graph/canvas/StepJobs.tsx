@@ -46,7 +46,7 @@ export function StepJobs({ table, stepId, selectedJob, onSelect, onClose }: Prop
             <li key={key} className={rows.row} style={rowStyle(first + at)}>
               <a
                 href={`#${job.id}`}
-                className={styles.job}
+                className={`${rows.job} ${styles.job}`}
                 aria-current={job.id === selectedJob || undefined}
                 onClick={selectOnClick(() => onSelect(job.id))}
               >

@@ -48,7 +48,7 @@ export const SummaryJob = memo(({ job, at, total, isSelected, onSelect, action }
   <div role="listitem" aria-setsize={total} aria-posinset={at + 1} className={rows.row} style={rowStyle(at)}>
     <a
       href={`#${job.id}`}
-      className={styles.job}
+      className={`${rows.job} ${styles.job}`}
       aria-current={isSelected || undefined}
       onClick={selectOnClick(() => onSelect(job.id))}
     >
