@@ -2,6 +2,7 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import { trackAgentActivity, type AgentActivity } from './auth/agent-activity.ts'
+import type { Caller, Organization } from './auth/caller.ts'
 import { sessionFinder, tokenFinder } from './auth/find-tokens.ts'
 import { keyring, type Keyring } from './auth/keyring.ts'
 import { rateLimits, type RateLimits } from './auth/rate-limits.ts'
@@ -55,6 +56,13 @@ export interface Context {
    * Set if `db` is a transaction of the caller. Runs the work after its commit, with a context outside of the transaction.
    */
   afterCommit: ((work: (ctx: Context) => Promise<void>) => void) | null
+}
+
+/** A request of a caller in an organization. */
+export interface RequestContext {
+  ctx: Context
+  org: Organization
+  caller: Caller
 }
 
 interface Parts {

@@ -91,7 +91,7 @@ const finishConnect: Page = {
       }
       return { grant: granted, settings: await provider.connecting.readSettings(siteSession, start.choice) }
     })
-    await connectService(ctx, org, caller, provider, { settings, grant })
+    await connectService({ ctx, org, caller }, provider, { settings, grant })
     return { to: `${pathOf(slug)}?connected=${id}` }
   },
 }

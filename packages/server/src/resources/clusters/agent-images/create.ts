@@ -1,6 +1,5 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction, violatedUnique } from '../../../db/transaction.ts'
 import { conflict, notFound, refused, unavailable, validationFailed } from '../../../lib/errors.ts'
 import * as clusters from '../clusters/queries.ts'
@@ -12,9 +11,7 @@ import { callDriver, notRunning } from './hosted-driver.ts'
 const mostImages = 100
 
 export async function createAgentImage(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   clusterId: string,
   { name, dockerfile }: CreateAgentImageBody,
 ): Promise<images.AgentImageRow> {

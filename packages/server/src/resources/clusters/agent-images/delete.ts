@@ -1,6 +1,5 @@
 import { byCaller, recordAudit, type Origin } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { Context, RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { conflict, notFound } from '../../../lib/errors.ts'
 import * as clusters from '../clusters/queries.ts'
@@ -14,9 +13,7 @@ export const noImage = 'No agent image found with the given ID.'
  * If the engine fails, the mark is cleared. If this process dies in between, a worker completes the deletion.
  */
 export async function deleteAgentImage(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   clusterId: string,
   imageId: string,
 ): Promise<void> {

@@ -105,7 +105,7 @@ const createAgentImageRoute = route({
     503: 'The hosted-agent service could not create the image; asking again is safe.',
   },
   async handler({ ctx, org, caller, params, body }) {
-    const image = await createAgentImage(ctx, org, caller, params.cluster, body)
+    const image = await createAgentImage({ ctx, org, caller }, params.cluster, body)
     return created(presentAgentImage(ctx.config.url, org.slug, image))
   },
 })
@@ -128,7 +128,7 @@ const deleteAgentImageRoute = route({
   async handler({ ctx, org, caller, params }) {
     const cluster = await getCluster(ctx, org, params.cluster)
     if (!cluster.hosted) throw notFound(noImage)
-    await deleteAgentImage(ctx, org, caller, cluster.id, params.image)
+    await deleteAgentImage({ ctx, org, caller }, cluster.id, params.image)
     return noContent()
   },
 })

@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
-import type { Caller, Organization } from '../../../auth/caller.ts'
 import { mayManageCluster } from '../../../auth/permissions.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { noContent, ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
 import { uuid } from '../../../http/params.ts'
@@ -73,7 +72,7 @@ const stopAgentRoute = route({
   body: StopAgent,
   errors: { 400: 'The agent is not connected.' },
   async handler({ ctx, org, caller, params, body }) {
-    await requireManager(ctx, org, caller, params.agent)
+    await requireManager({ ctx, org, caller }, params.agent)
     await stopAgent(ctx, org.id, params.agent, { cancel: body.force === false ? 'nothing' : 'build' })
     return noContent()
   },
@@ -86,7 +85,7 @@ const pauseAgentRoute = route({
   body: PauseAgent,
   errors: { 422: 'The body is not valid, or the agent is paused already or not connected.' },
   async handler({ ctx, org, caller, params, body }) {
-    await requireManager(ctx, org, caller, params.agent)
+    await requireManager({ ctx, org, caller }, params.agent)
     await pauseAgent(ctx, org.id, params.agent, {
       by: caller.user.id,
       note: body.note || null,
@@ -102,19 +101,14 @@ const resumeAgentRoute = route({
   summary: 'Resume a paused agent',
   errors: { 422: 'The agent is not paused.' },
   async handler({ ctx, org, caller, params }) {
-    await requireManager(ctx, org, caller, params.agent)
+    await requireManager({ ctx, org, caller }, params.agent)
     await resumeAgent(ctx, org.id, params.agent)
     return noContent()
   },
 })
 
 /** Refuses callers who are neither administrators nor maintainers of the agent's cluster. */
-async function requireManager(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
-  agentId: string,
-): Promise<void> {
+async function requireManager({ ctx, org, caller }: RequestContext, agentId: string): Promise<void> {
   const clusterId = await agents.getClusterId(ctx.db, org.id, agentId)
   if (!(await mayManageCluster(ctx.db, org, caller, clusterId))) throw forbidden()
 }

@@ -1,6 +1,5 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { hashToken, newId, newToken } from '../../../lib/ids.ts'
 import * as clusters from '../clusters/queries.ts'
@@ -10,9 +9,7 @@ import type { CreateClusterTokenBody } from './schema.ts'
 
 /** Only the response has the token's value; the table has its hash. */
 export async function createClusterToken(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   clusterId: string,
   body: CreateClusterTokenBody,
 ): Promise<{ row: clusterTokens.ClusterTokenRow; value: string }> {

@@ -1,15 +1,12 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
 import { endSessions, loseJobs } from '../../../conductor/revoke-agents.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import * as clusterTokens from './queries.ts'
 
 /** Ends the sessions of the agents that registered with the token, and ends their jobs as those of lost agents. */
 export async function deleteClusterToken(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   clusterId: string,
   tokenId: string,
 ): Promise<void> {

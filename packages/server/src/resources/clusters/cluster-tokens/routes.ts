@@ -52,7 +52,7 @@ const createClusterTokenRoute = route({
   body: CreateClusterToken,
   answers: { 201: CreatedClusterToken },
   async handler({ ctx, org, caller, params, body }) {
-    const { row, value } = await createClusterToken(ctx, org, caller, params.cluster, body)
+    const { row, value } = await createClusterToken({ ctx, org, caller }, params.cluster, body)
     return created({ ...presentClusterToken(ctx.config.url, org.slug, row), token: value })
   },
 })
@@ -67,7 +67,7 @@ const updateClusterTokenRoute = route({
   body: UpdateClusterToken,
   answers: { 200: ClusterToken },
   async handler({ ctx, org, caller, params, body }) {
-    const token = await updateClusterToken(ctx, org, caller, params.cluster, params.token, body)
+    const token = await updateClusterToken({ ctx, org, caller }, params.cluster, params.token, body)
     return ok(presentClusterToken(ctx.config.url, org.slug, token))
   },
 })
@@ -81,7 +81,7 @@ const deleteClusterTokenRoute = route({
   params: { cluster: uuid('cluster'), token: uuid('token') },
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
-    await deleteClusterToken(ctx, org, caller, params.cluster, params.token)
+    await deleteClusterToken({ ctx, org, caller }, params.cluster, params.token)
     return noContent()
   },
 })

@@ -1,7 +1,6 @@
 import { byCaller, changedAttributes, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
 import { endSessions, loseJobs } from '../../../conductor/revoke-agents.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { isInRanges } from '../../../lib/ip-ranges.ts'
 import * as clusterTokens from './queries.ts'
@@ -15,9 +14,7 @@ const audited = ['description', 'allowed_ip_addresses', 'expires_at'] as const
  * those of lost agents.
  */
 export async function updateClusterToken(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   clusterId: string,
   tokenId: string,
   body: UpdateClusterTokenBody,

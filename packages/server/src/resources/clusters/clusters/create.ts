@@ -1,6 +1,5 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { validationFailed } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
@@ -10,9 +9,7 @@ import { readFields } from './rules.ts'
 import type { CreateClusterBody } from './schema.ts'
 
 export async function createCluster(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   body: CreateClusterBody,
 ): Promise<clusters.ClusterRow> {
   if (body.hosted === true && ctx.hosted === null) {

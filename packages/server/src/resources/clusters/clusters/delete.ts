@@ -1,16 +1,10 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { refused } from '../../../lib/errors.ts'
 import * as clusters from './queries.ts'
 
-export async function deleteCluster(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
-  clusterId: string,
-): Promise<void> {
+export async function deleteCluster({ ctx, org, caller }: RequestContext, clusterId: string): Promise<void> {
   await inTransaction(ctx.db, async (trx) => {
     const cluster = await clusters.lockToDelete(trx, org.id, clusterId)
     const count = await clusters.countPipelines(trx, org.id, clusterId)

@@ -69,7 +69,7 @@ const createClusterRoute = route({
     422: 'The body is not valid, or a maintainer is neither a member nor a team of the organization.',
   },
   async handler({ ctx, org, caller, body }) {
-    const cluster = await createCluster(ctx, org, caller, body)
+    const cluster = await createCluster({ ctx, org, caller }, body)
     // Spec, Cluster: the hosted cache fields are absent in create responses.
     return created({ ...presentCluster(ctx.config.url, org.slug, cluster), hosted: cluster.hosted })
   },
@@ -90,7 +90,7 @@ const updateClusterRoute = route({
     503: 'The hosted-agent service could not apply the change; nothing was changed, and asking again is safe.',
   },
   async handler({ ctx, org, caller, params, body }) {
-    const cluster = await updateCluster(ctx, org, caller, params.cluster, body)
+    const cluster = await updateCluster({ ctx, org, caller }, params.cluster, body)
     return ok(presentManagedCluster(ctx.config.url, org.slug, cluster))
   },
 })
@@ -105,7 +105,7 @@ const deleteClusterRoute = route({
   answers: { 204: null },
   errors: { 422: 'The cluster cannot be deleted; the message has the reason.' },
   async handler({ ctx, org, caller, params }) {
-    await deleteCluster(ctx, org, caller, params.cluster)
+    await deleteCluster({ ctx, org, caller }, params.cluster)
     return noContent()
   },
 })

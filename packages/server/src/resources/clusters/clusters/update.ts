@@ -1,7 +1,7 @@
 import { byCaller, changedAttributes, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
+import type { Organization } from '../../../auth/caller.ts'
 import { adoptJobs } from '../../../conductor/dispatch/adopt-jobs.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import type { Db } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { validationFailed } from '../../../lib/errors.ts'
@@ -14,9 +14,7 @@ import type { UpdateClusterBody } from './schema.ts'
 const audited = ['name', 'description', 'emoji', 'color', 'default_queue_id', ...cacheFieldNames] as const
 
 export async function updateCluster(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   clusterId: string,
   body: UpdateClusterBody,
 ): Promise<clusters.ClusterRow> {

@@ -1,5 +1,4 @@
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { insertMaintainer, readActor } from '../clusters/maintainers.ts'
 import * as clusters from '../clusters/queries.ts'
@@ -7,9 +6,7 @@ import * as maintainers from './queries.ts'
 import type { CreateMaintainerBody } from './schema.ts'
 
 export async function createMaintainer(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   clusterId: string,
   body: CreateMaintainerBody,
 ): Promise<maintainers.MaintainerRow> {

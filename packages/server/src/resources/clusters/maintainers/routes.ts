@@ -52,7 +52,7 @@ const createMaintainerRoute = route({
   answers: { 201: Maintainer },
   errors: { 422: 'Not exactly one of user and team, nobody of that id, or a maintainer already.' },
   async handler({ ctx, org, caller, params, body }) {
-    const maintainer = await createMaintainer(ctx, org, caller, params.cluster, body)
+    const maintainer = await createMaintainer({ ctx, org, caller }, params.cluster, body)
     return created(presentMaintainer(maintainer))
   },
 })
@@ -66,7 +66,7 @@ const deleteMaintainerRoute = route({
   params: { cluster: uuid('cluster'), maintainer: uuid('maintainer') },
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
-    await deleteMaintainer(ctx, org, caller, params.cluster, params.maintainer)
+    await deleteMaintainer({ ctx, org, caller }, params.cluster, params.maintainer)
     return noContent()
   },
 })

@@ -1,7 +1,6 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
 import { adoptJobs } from '../../../conductor/dispatch/adopt-jobs.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { validationFailed } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
@@ -11,9 +10,7 @@ import { mostQueues } from './rules.ts'
 import type { CreateQueueBody } from './schema.ts'
 
 export async function createQueue(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   clusterId: string,
   body: CreateQueueBody,
 ): Promise<queues.QueueRow> {

@@ -1,15 +1,12 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { refused } from '../../../lib/errors.ts'
 import * as clusters from '../clusters/queries.ts'
 import * as queues from './queries.ts'
 
 export async function deleteQueue(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   clusterId: string,
   queueId: string,
 ): Promise<void> {

@@ -97,7 +97,7 @@ const createQueueRoute = route({
     422: 'The body is not valid, the key is taken, the cluster is full, or it is not hosted but the queue is.',
   },
   async handler({ ctx, org, caller, params, body }) {
-    const queue = await createQueue(ctx, org, caller, params.cluster, body)
+    const queue = await createQueue({ ctx, org, caller }, params.cluster, body)
     return created(presentQueue(ctx.config.url, org.slug, queue))
   },
 })
@@ -113,7 +113,7 @@ const updateQueueRoute = route({
   answers: { 200: Queue },
   errors: { 422: 'The body is not valid, or would change the key, the kind of queue or more than its size.' },
   async handler({ ctx, org, caller, params, body }) {
-    const queue = await updateQueue(ctx, org, caller, params.cluster, params.queue, body)
+    const queue = await updateQueue({ ctx, org, caller }, params.cluster, params.queue, body)
     return ok(presentQueue(ctx.config.url, org.slug, queue))
   },
 })
@@ -128,7 +128,7 @@ const deleteQueueRoute = route({
   answers: { 204: null },
   errors: { 422: 'The queue is the default queue of its cluster, or jobs run on its hosted agents.' },
   async handler({ ctx, org, caller, params }) {
-    await deleteQueue(ctx, org, caller, params.cluster, params.queue)
+    await deleteQueue({ ctx, org, caller }, params.cluster, params.queue)
     return noContent()
   },
 })
@@ -144,7 +144,7 @@ const pauseDispatchRoute = route({
   answers: { 200: Queue },
   errors: { 422: 'The queue is already paused.' },
   async handler({ ctx, org, caller, params, body }) {
-    const queue = await pauseDispatch(ctx, org, caller, params.cluster, params.queue, body)
+    const queue = await pauseDispatch({ ctx, org, caller }, params.cluster, params.queue, body)
     return ok(presentQueue(ctx.config.url, org.slug, queue))
   },
 })
@@ -159,7 +159,7 @@ const resumeDispatchRoute = route({
   answers: { 200: Queue },
   errors: { 422: 'The queue is not paused.' },
   async handler({ ctx, org, caller, params }) {
-    const queue = await resumeDispatch(ctx, org, caller, params.cluster, params.queue)
+    const queue = await resumeDispatch({ ctx, org, caller }, params.cluster, params.queue)
     return ok(presentQueue(ctx.config.url, org.slug, queue))
   },
 })

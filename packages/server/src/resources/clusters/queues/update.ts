@@ -1,7 +1,7 @@
 import { byCaller, changedAttributes, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
+import type { Organization } from '../../../auth/caller.ts'
 import { wakeQueue } from '../../../conductor/dispatch/wake.ts'
-import type { Context } from '../../../context.ts'
+import type { Context, RequestContext } from '../../../context.ts'
 import type { Trx } from '../../../db/pool.ts'
 import { defer } from '../../../db/batch.ts'
 import { inTransaction } from '../../../db/transaction.ts'
@@ -21,14 +21,12 @@ const audited = [
 ] as const
 
 export const updateQueue = (
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   clusterId: string,
   queueId: string,
   body: UpdateQueueBody,
 ): Promise<queues.QueueRow> =>
-  update(ctx, org, caller, clusterId, queueId, async (queue, trx) => {
+  update({ ctx, org, caller }, clusterId, queueId, async (queue, trx) => {
     const fields = readFields(queue, body)
     await refuseForeignImage(trx, ctx, org, clusterId, fields.agent_image_ref ?? null)
     return fields
@@ -49,14 +47,12 @@ async function refuseForeignImage(
 
 /** Agents keep the jobs they have, and get no others from this queue until it is resumed. */
 export const pauseDispatch = (
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   clusterId: string,
   queueId: string,
   body: PauseDispatchBody,
 ): Promise<queues.QueueRow> =>
-  update(ctx, org, caller, clusterId, queueId, (queue) => {
+  update({ ctx, org, caller }, clusterId, queueId, (queue) => {
     if (queue.dispatch_paused_at !== null) throw refused('Cluster queue is already paused')
     return {
       dispatch_paused_at: ctx.now().toISOString(),
@@ -66,13 +62,11 @@ export const pauseDispatch = (
   })
 
 export const resumeDispatch = (
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   clusterId: string,
   queueId: string,
 ): Promise<queues.QueueRow> =>
-  update(ctx, org, caller, clusterId, queueId, (queue) => {
+  update({ ctx, org, caller }, clusterId, queueId, (queue) => {
     if (queue.dispatch_paused_at === null) throw refused('Cluster queue is not paused')
     return { dispatch_paused_at: null, dispatch_paused_by: null, dispatch_paused_note: null }
   })
@@ -81,9 +75,7 @@ type Change = Partial<queues.QueueFields & queues.DispatchFields>
 
 /** `decide` runs while the queue is locked, so one of two simultaneous pauses is refused. */
 async function update(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   clusterId: string,
   queueId: string,
   decide: (queue: queues.QueueRow, trx: Trx) => Change | Promise<Change>,

@@ -1,7 +1,6 @@
 import { checkCondition } from '@millrace/engine/conditions/check.ts'
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { refused } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
@@ -9,9 +8,7 @@ import * as rules from './queries.ts'
 import type { CreateRuleBody } from './schema.ts'
 
 export async function createRule(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   { type, value }: CreateRuleBody,
 ): Promise<rules.RuleRow> {
   const conditions = value.conditions ?? []

@@ -51,7 +51,7 @@ const createRuleRoute = route({
   answers: { 201: Rule },
   errors: { 422: 'No such pipelines, a condition that cannot be read, or the rule exists already.' },
   async handler({ ctx, org, caller, body }) {
-    return created(presentRule(ctx.config.url, org.slug, await createRule(ctx, org, caller, body)))
+    return created(presentRule(ctx.config.url, org.slug, await createRule({ ctx, org, caller }, body)))
   },
 })
 

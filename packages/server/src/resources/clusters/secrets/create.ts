@@ -1,6 +1,5 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { newId } from '../../../lib/ids.ts'
 import * as clusters from '../clusters/queries.ts'
@@ -9,9 +8,7 @@ import { readFields, readValue } from './rules.ts'
 import type { CreateSecretBody } from './schema.ts'
 
 export async function createSecret(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   clusterId: string,
   body: CreateSecretBody,
 ): Promise<secrets.SecretRow> {

@@ -53,7 +53,7 @@ const createSecretRoute = route({
   answers: { 201: Secret },
   errors: { 422: 'The body or the policy is not valid, or the key is taken.' },
   async handler({ ctx, org, caller, params, body }) {
-    const secret = await createSecret(ctx, org, caller, params.cluster, body)
+    const secret = await createSecret({ ctx, org, caller }, params.cluster, body)
     return created(presentSecret(ctx.config.url, org, secret))
   },
 })
@@ -69,7 +69,7 @@ const updateSecretRoute = route({
   answers: { 200: Secret },
   errors: { 422: 'The body or the policy is not valid, or it names the key or the value.' },
   async handler({ ctx, org, caller, params, body }) {
-    const secret = await updateSecret(ctx, org, caller, params.cluster, params.secret, body)
+    const secret = await updateSecret({ ctx, org, caller }, params.cluster, params.secret, body)
     return ok(presentSecret(ctx.config.url, org, secret))
   },
 })
@@ -85,7 +85,7 @@ const updateSecretValueRoute = route({
   answers: { 200: Secret },
   async handler({ ctx, org, caller, params, body }) {
     const { cluster, secret: id } = params
-    const secret = await updateSecretValue(ctx, org, caller, cluster, id, body.value)
+    const secret = await updateSecretValue({ ctx, org, caller }, cluster, id, body.value)
     return ok(presentSecret(ctx.config.url, org, secret))
   },
 })
@@ -99,7 +99,7 @@ const deleteSecretRoute = route({
   params: { cluster: uuid('cluster'), secret: uuid('secret') },
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
-    await deleteSecret(ctx, org, caller, params.cluster, params.secret)
+    await deleteSecret({ ctx, org, caller }, params.cluster, params.secret)
     return noContent()
   },
 })

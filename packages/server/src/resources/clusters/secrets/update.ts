@@ -1,41 +1,37 @@
 import { byCaller, changedAttributes, recordAudit } from '../../../audit/record.ts'
 import type { AuditType } from '../../../audit/types.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import * as secrets from './queries.ts'
 import { readFields, readValue, refuseKeyAndValue } from './rules.ts'
 import type { UpdateSecretBody } from './schema.ts'
 
 export async function updateSecret(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   clusterId: string,
   secretId: string,
   body: UpdateSecretBody,
 ): Promise<secrets.SecretRow> {
   refuseKeyAndValue(body)
-  return update(ctx, org, caller, clusterId, secretId, { type: 'SECRET_UPDATED', fields: readFields(body) })
+  return update({ ctx, org, caller }, clusterId, secretId, {
+    type: 'SECRET_UPDATED',
+    fields: readFields(body),
+  })
 }
 
 export async function updateSecretValue(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   clusterId: string,
   secretId: string,
   value: string,
 ): Promise<secrets.SecretRow> {
   const { sealed, keyId } = ctx.keys.seal(readValue(value))
   const fields = { value_sealed: sealed, value_key_id: keyId }
-  return update(ctx, org, caller, clusterId, secretId, { type: 'SECRET_VALUE_UPDATED', fields })
+  return update({ ctx, org, caller }, clusterId, secretId, { type: 'SECRET_VALUE_UPDATED', fields })
 }
 
 async function update(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   clusterId: string,
   secretId: string,
   { type, fields }: { type: AuditType; fields: Partial<secrets.SecretFields & secrets.SealedValue> },

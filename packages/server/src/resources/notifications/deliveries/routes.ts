@@ -85,7 +85,7 @@ const sendTestRoute = route({
   answers: { 201: Delivery },
   errors: { 422: 'The service is disabled or broken, or its provider sends nothing.' },
   async handler({ ctx, org, caller, params }) {
-    const id = await sendTest(ctx, org, caller, params.service)
+    const id = await sendTest({ ctx, org, caller }, params.service)
     const delivery = await deliveries.findOfService(ctx.db, org.id, params.service, id)
     if (delivery === undefined) throw notFound('No notification service found')
     return created(presentDelivery(ctx.config.url, org.slug, params.service, delivery))

@@ -1,8 +1,7 @@
 // Stores the result of an OAuth authorization: a new service, or new credentials for the service that is already connected to
 // the same channel or team.
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { Context, RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { newId } from '../../../lib/ids.ts'
 import type { Grant } from '../../../notifications/delivery/oauth.ts'
@@ -13,9 +12,7 @@ import * as services from './queries.ts'
 import { splitSecrets } from './rules.ts'
 
 export async function connectService(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   provider: Provider & { connecting: Connecting },
   { settings, grant }: { settings: Settings; grant: Grant },
 ): Promise<services.ServiceRow> {

@@ -1,6 +1,5 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { newId } from '../../../lib/ids.ts'
 import { sealSecrets } from '../../../notifications/delivery/open-service.ts'
@@ -12,9 +11,7 @@ import type { CreateServiceBody } from './schema.ts'
 import { readTargets } from './read-scope.ts'
 
 export async function createService(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   body: CreateServiceBody,
 ): Promise<services.ServiceRow> {
   refuseUnknownKeys(body, null)

@@ -1,7 +1,6 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
 import { isOAuthProvider } from '../../../config/outbound.ts'
-import type { Context } from '../../../context.ts'
+import type { Context, RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { notFound, refused } from '../../../lib/errors.ts'
 import { OutboundError } from '../../../lib/outbound.ts'
@@ -12,12 +11,7 @@ import { subjectOf } from './audit.ts'
 import * as services from './queries.ts'
 
 /** Deletes its pending deliveries too. */
-export async function deleteService(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
-  id: string,
-): Promise<void> {
+export async function deleteService({ ctx, org, caller }: RequestContext, id: string): Promise<void> {
   const service = await services.findInOrg(ctx.db, org.id, id)
   if (service === undefined) throw notFound('No notification service found')
   // Revokes the tokens first and outside any transaction: when the site refuses, the service stays.

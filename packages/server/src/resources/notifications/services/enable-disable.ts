@@ -1,7 +1,6 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
 import type { AuditType } from '../../../audit/types.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import type { Trx } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { discardPending } from '../../../notifications/delivery/dead-letters.ts'
@@ -11,12 +10,10 @@ import * as services from './queries.ts'
 
 /** Also repairs a broken service. Discarded deliveries stay discarded; they can be redelivered. */
 export const enableService = (
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   id: string,
 ): Promise<services.ServiceRow> =>
-  writeAndAudit(ctx, org, caller, id, 'NOTIFICATION_SERVICE_ENABLED', async (trx, service) => {
+  writeAndAudit({ ctx, org, caller }, id, 'NOTIFICATION_SERVICE_ENABLED', async (trx, service) => {
     if (isEnabled(service)) return false
     await services.updateInOrg(trx, org.id, id, {
       disabled_at: null,
@@ -30,12 +27,10 @@ export const enableService = (
 
 /** Discards pending deliveries. A service that is enabled again gets only later events. */
 export const disableService = (
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   id: string,
 ): Promise<services.ServiceRow> =>
-  writeAndAudit(ctx, org, caller, id, 'NOTIFICATION_SERVICE_DISABLED', async (trx, service) => {
+  writeAndAudit({ ctx, org, caller }, id, 'NOTIFICATION_SERVICE_DISABLED', async (trx, service) => {
     if (service.disabled_at !== null) return false
     const now = ctx.now().toISOString()
     await services.updateInOrg(trx, org.id, id, { disabled_at: now })
@@ -45,9 +40,7 @@ export const disableService = (
 
 /** `write` returns false when there is nothing to change. */
 async function writeAndAudit(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   id: string,
   type: AuditType,
   write: (trx: Trx, service: services.ServiceRow) => Promise<boolean>,

@@ -64,7 +64,7 @@ const createServiceRoute = route({
   answers: { 201: NotificationService },
   errors: { 422: 'A field is invalid, unknown, read-only, or not available to the organization.' },
   async handler({ ctx, org, caller, body }) {
-    return created(present(ctx, org, await createService(ctx, org, caller, body)))
+    return created(present(ctx, org, await createService({ ctx, org, caller }, body)))
   },
 })
 
@@ -79,7 +79,7 @@ const updateServiceRoute = route({
   answers: { 200: NotificationService },
   errors: { 422: 'A field is invalid, unknown, read-only, or may not change like this.' },
   async handler({ ctx, org, caller, params, body }) {
-    return ok(present(ctx, org, await updateService(ctx, org, caller, params.service, body)))
+    return ok(present(ctx, org, await updateService({ ctx, org, caller }, params.service, body)))
   },
 })
 
@@ -94,7 +94,7 @@ const deleteServiceRoute = route({
   answers: { 204: null },
   errors: { 422: 'The provider’s configuration could not be removed; the message has the reason.' },
   async handler({ ctx, org, caller, params }) {
-    await deleteService(ctx, org, caller, params.service)
+    await deleteService({ ctx, org, caller }, params.service)
     return noContent()
   },
 })
@@ -108,7 +108,7 @@ const enableServiceRoute = route({
   params: { service: uuid('notification service') },
   answers: { 200: NotificationService },
   async handler({ ctx, org, caller, params }) {
-    return ok(present(ctx, org, await enableService(ctx, org, caller, params.service)))
+    return ok(present(ctx, org, await enableService({ ctx, org, caller }, params.service)))
   },
 })
 
@@ -121,7 +121,7 @@ const disableServiceRoute = route({
   params: { service: uuid('notification service') },
   answers: { 200: NotificationService },
   async handler({ ctx, org, caller, params }) {
-    return ok(present(ctx, org, await disableService(ctx, org, caller, params.service)))
+    return ok(present(ctx, org, await disableService({ ctx, org, caller }, params.service)))
   },
 })
 

@@ -1,5 +1,4 @@
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { refused } from '../../../lib/errors.ts'
 import { findSender } from '../../../notifications/providers/table.ts'
@@ -8,7 +7,7 @@ import { isEnabled } from './present.ts'
 import * as services from './queries.ts'
 
 /** Returns the id of the delivery. */
-export async function sendTest(ctx: Context, org: Organization, caller: Caller, id: string): Promise<string> {
+export async function sendTest({ ctx, org, caller }: RequestContext, id: string): Promise<string> {
   return inTransaction(ctx.db, async (trx) => {
     const service = await services.getLocked(trx, org.id, id)
     if (!isEnabled(service)) throw refused('The notification service is disabled; enable it first.')

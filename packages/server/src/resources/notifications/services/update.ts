@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { byCaller, changedAttributes, recordAudit } from '../../../audit/record.ts'
 import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import type { Trx } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { openSettings, sealSecrets } from '../../../notifications/delivery/open-service.ts'
@@ -21,9 +21,7 @@ import type { UpdateServiceBody } from './schema.ts'
 import { readTargets } from './read-scope.ts'
 
 export async function updateService(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   id: string,
   body: UpdateServiceBody,
 ): Promise<services.ServiceRow> {

@@ -1,6 +1,6 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { Caller } from '../../../auth/caller.ts'
+import type { RequestContext } from '../../../context.ts'
 import type { Trx } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { validationFailed } from '../../../lib/errors.ts'
@@ -17,9 +17,7 @@ type CreatedInvitation = invitations.InvitationRow & { code: string }
 
 /** Creates all of the invitations, or none. */
 export async function createInvitations(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   body: CreateInvitationsBody,
 ): Promise<CreatedInvitation[]> {
   const emails = readAddresses(body.emails)

@@ -1,16 +1,10 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { refused } from '../../../lib/errors.ts'
 import * as invitations from './queries.ts'
 
-export async function revokeInvitation(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
-  id: string,
-): Promise<void> {
+export async function revokeInvitation({ ctx, org, caller }: RequestContext, id: string): Promise<void> {
   await inTransaction(ctx.db, async (trx) => {
     const revoked = await invitations.revokePending(trx, org.id, id, caller.user.id)
     if (revoked === undefined) {

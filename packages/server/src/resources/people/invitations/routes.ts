@@ -56,7 +56,7 @@ const createInvitationsRoute = route({
     422: 'An address is invalid, a member’s or already invited, a team is unknown, or more than 20 would be pending.',
   },
   async handler({ ctx, org, caller, body }) {
-    const rows = await createInvitations(ctx, org, caller, body)
+    const rows = await createInvitations({ ctx, org, caller }, body)
     return created(rows.map((row) => presentCreatedInvitation(ctx.config.url, org.slug, row)))
   },
 })
@@ -71,7 +71,7 @@ const revokeInvitationRoute = route({
   answers: { 204: null },
   errors: { 422: 'The invitation is not pending.' },
   async handler({ ctx, org, caller, params }) {
-    await revokeInvitation(ctx, org, caller, params.invitation)
+    await revokeInvitation({ ctx, org, caller }, params.invitation)
     return noContent()
   },
 })

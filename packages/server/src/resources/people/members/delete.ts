@@ -1,18 +1,12 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { refused } from '../../../lib/errors.ts'
 import * as organizations from '../organizations/queries.ts'
 import * as members from './queries.ts'
 
 /** With the commit, the user's tokens no longer reach the organization, because every request checks the membership. */
-export async function deleteMember(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
-  userId: string,
-): Promise<void> {
+export async function deleteMember({ ctx, org, caller }: RequestContext, userId: string): Promise<void> {
   await inTransaction(ctx.db, async (trx) => {
     await organizations.lock(trx, org.id)
     const member = await members.getInOrg(trx, org.id, userId)

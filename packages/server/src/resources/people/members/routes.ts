@@ -58,7 +58,7 @@ const updateMemberRoute = route({
     422: 'Neither field is given, a value is not supported, or nobody would be left as an administrator.',
   },
   async handler({ ctx, org, caller, params, body }) {
-    return ok(presentMember(org, caller, await updateMember(ctx, org, caller, params.user, body)))
+    return ok(presentMember(org, caller, await updateMember({ ctx, org, caller }, params.user, body)))
   },
 })
 
@@ -73,7 +73,7 @@ const deleteMemberRoute = route({
   answers: { 204: null },
   errors: { 422: 'Nobody would be left as an administrator.' },
   async handler({ ctx, org, caller, params }) {
-    await deleteMember(ctx, org, caller, params.user)
+    await deleteMember({ ctx, org, caller }, params.user)
     return noContent()
   },
 })

@@ -1,6 +1,5 @@
 import { byCaller, changedAttributes, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { forbidden, refused, validationFailed } from '../../../lib/errors.ts'
 import * as organizations from '../organizations/queries.ts'
@@ -8,9 +7,7 @@ import * as members from './queries.ts'
 import type { UpdateMemberBody } from './schema.ts'
 
 export async function updateMember(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   userId: string,
   body: UpdateMemberBody,
 ): Promise<members.MemberRow> {

@@ -27,7 +27,7 @@ const updateSsoRoute = route({
   changesAccess: true,
   answers: { 200: Sso },
   async handler({ ctx, org, caller, body }) {
-    return ok(presentSso(ctx.config.url, org.slug, await updateSso(ctx, org, caller, body)))
+    return ok(presentSso(ctx.config.url, org.slug, await updateSso({ ctx, org, caller }, body)))
   },
 })
 
@@ -41,7 +41,7 @@ const deleteSsoRoute = route({
   answers: { 204: null },
   errors: { 404: 'Single sign-on is not set up.' },
   async handler({ ctx, org, caller }) {
-    await deleteSso(ctx, org, caller)
+    await deleteSso({ ctx, org, caller })
     return noContent()
   },
 })

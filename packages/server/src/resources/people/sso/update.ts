@@ -1,7 +1,6 @@
 import { byCaller, changedAttributes, recordAudit, type Origin } from '../../../audit/record.ts'
 import type { AuditType } from '../../../audit/types.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { Context, RequestContext } from '../../../context.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { notFound, validationFailed } from '../../../lib/errors.ts'
@@ -25,9 +24,7 @@ const audited = [
 
 /** Sets single sign-on up, or changes it: what is not given stays. */
 export async function updateSso(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   body: UpdateSsoBody,
 ): Promise<sso.SsoRow> {
   const now = ctx.now().toISOString()
@@ -134,7 +131,7 @@ const record = (
   })
 
 /** Single sign-on is set up anew by the next update. */
-export async function deleteSso(ctx: Context, org: Organization, caller: Caller): Promise<void> {
+export async function deleteSso({ ctx, org, caller }: RequestContext): Promise<void> {
   await inTransaction(ctx.db, async (trx) => {
     await organizations.lock(trx, org.id)
     const before = await sso.findOfOrg(trx, org.id)

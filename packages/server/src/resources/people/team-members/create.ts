@@ -1,15 +1,12 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { notFound, validationFailed } from '../../../lib/errors.ts'
 import * as teamMembers from './queries.ts'
 import type { CreateTeamMemberBody } from './schema.ts'
 
 export async function createTeamMember(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   teamId: string,
   body: CreateTeamMemberBody,
 ): Promise<teamMembers.TeamMemberRow> {

@@ -1,13 +1,10 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import * as teamMembers from './queries.ts'
 
 export async function deleteTeamMember(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   teamId: string,
   userId: string,
 ): Promise<void> {

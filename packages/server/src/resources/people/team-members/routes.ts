@@ -54,7 +54,7 @@ const createTeamMemberRoute = route({
   answers: { 201: TeamMember },
   errors: { 422: 'The user is no member of the organization, or is in the team already.' },
   async handler({ ctx, org, caller, params, body }) {
-    return created(presentTeamMember(await createTeamMember(ctx, org, caller, params.team, body)))
+    return created(presentTeamMember(await createTeamMember({ ctx, org, caller }, params.team, body)))
   },
 })
 
@@ -69,7 +69,7 @@ const updateTeamMemberRoute = route({
   answers: { 200: TeamMember },
   errors: { 422: 'The role is missing or unknown.' },
   async handler({ ctx, org, caller, params, body }) {
-    const member = await updateTeamMember(ctx, org, caller, params.team, params.user, body)
+    const member = await updateTeamMember({ ctx, org, caller }, params.team, params.user, body)
     return ok(presentTeamMember(member))
   },
 })
@@ -83,7 +83,7 @@ const deleteTeamMemberRoute = route({
   params: { team: uuid('team'), user: uuid('team member') },
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
-    await deleteTeamMember(ctx, org, caller, params.team, params.user)
+    await deleteTeamMember({ ctx, org, caller }, params.team, params.user)
     return noContent()
   },
 })

@@ -1,14 +1,11 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import * as teamMembers from './queries.ts'
 import type { UpdateTeamMemberBody } from './schema.ts'
 
 export async function updateTeamMember(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   teamId: string,
   userId: string,
   { role }: UpdateTeamMemberBody,

@@ -1,6 +1,6 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
 import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import type { Trx } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { validationFailed } from '../../../lib/errors.ts'
@@ -11,9 +11,7 @@ import { mostTeams, readFields, slugOf, teamFields } from './rules.ts'
 import type { CreateTeamBody } from './schema.ts'
 
 export async function createTeam(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   body: CreateTeamBody,
 ): Promise<teams.TeamRow> {
   return inTransaction(ctx.db, async (trx) => {

@@ -1,16 +1,10 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { notFound } from '../../../lib/errors.ts'
 import * as teams from './queries.ts'
 
-export async function deleteTeam(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
-  teamId: string,
-): Promise<void> {
+export async function deleteTeam({ ctx, org, caller }: RequestContext, teamId: string): Promise<void> {
   await inTransaction(ctx.db, async (trx) => {
     const team = await teams.deleteInOrg(trx, org.id, teamId)
     if (team === undefined) throw notFound('No team found')

@@ -1,12 +1,11 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import * as organizations from '../organizations/queries.ts'
 import { insertTeam } from './create.ts'
 import * as teams from './queries.ts'
 
-export async function enableTeams(ctx: Context, org: Organization, caller: Caller): Promise<void> {
+export async function enableTeams({ ctx, org, caller }: RequestContext): Promise<void> {
   await inTransaction(ctx.db, async (trx) => {
     await organizations.lock(trx, org.id)
     if (await teams.enableInOrg(trx, org.id, ctx.now().toISOString())) {

@@ -76,7 +76,7 @@ const createTeamRoute = route({
   answers: { 201: Team },
   errors: { 422: 'The body is not valid, the name is taken, or there are 250 teams already.' },
   async handler({ ctx, org, caller, body }) {
-    return created(presentTeam(ctx.config.url, await createTeam(ctx, org, caller, body)))
+    return created(presentTeam(ctx.config.url, await createTeam({ ctx, org, caller }, body)))
   },
 })
 
@@ -89,7 +89,7 @@ const enableTeamsRoute = route({
   changesAccess: true,
   answers: { 204: null },
   async handler({ ctx, org, caller }) {
-    await enableTeams(ctx, org, caller)
+    await enableTeams({ ctx, org, caller })
     return noContent()
   },
 })
@@ -105,7 +105,7 @@ const updateTeamRoute = route({
   answers: { 200: Team },
   errors: { 422: 'The body is not valid, or the name is taken.' },
   async handler({ ctx, org, caller, params, body }) {
-    return ok(presentTeam(ctx.config.url, await updateTeam(ctx, org, caller, params.team, body)))
+    return ok(presentTeam(ctx.config.url, await updateTeam({ ctx, org, caller }, params.team, body)))
   },
 })
 
@@ -118,7 +118,7 @@ const deleteTeamRoute = route({
   params: { team: uuid('team') },
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
-    await deleteTeam(ctx, org, caller, params.team)
+    await deleteTeam({ ctx, org, caller }, params.team)
     return noContent()
   },
 })

@@ -1,6 +1,5 @@
 import { byCaller, changedAttributes, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { forbidden } from '../../../lib/errors.ts'
 import * as teams from './queries.ts'
@@ -8,9 +7,7 @@ import { grantingFields, readFields, teamFields } from './rules.ts'
 import type { UpdateTeamBody } from './schema.ts'
 
 export async function updateTeam(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   teamId: string,
   body: UpdateTeamBody,
 ): Promise<teams.TeamRow> {

@@ -1,6 +1,5 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { hashToken, newId, newToken } from '../../../lib/ids.ts'
 import { slugOf } from '../../pipelines/pipelines/rules.ts'
@@ -9,9 +8,7 @@ import type { CreateSuiteBody } from './schema.ts'
 
 /** Only the token's hash is stored, so the token can be shown only now. */
 export async function createSuite(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   body: CreateSuiteBody,
 ): Promise<{ row: suites.SuiteRow; token: string }> {
   const [id, token, slug] = [newId(), newToken('mrst_'), slugOf(body.name)]

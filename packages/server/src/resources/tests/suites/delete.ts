@@ -1,16 +1,10 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { notFound } from '../../../lib/errors.ts'
 import * as suites from './queries.ts'
 
-export async function deleteSuite(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
-  slug: string,
-): Promise<void> {
+export async function deleteSuite({ ctx, org, caller }: RequestContext, slug: string): Promise<void> {
   await inTransaction(ctx.db, async (trx) => {
     const suite = await suites.deleteBySlug(trx, org.id, slug)
     if (suite === undefined) throw notFound('No suite found')

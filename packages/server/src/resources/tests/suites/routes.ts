@@ -50,7 +50,7 @@ const createSuiteRoute = route({
   answers: { 201: CreatedSuite },
   errors: { 422: 'The body is not valid, or the name is taken.' },
   async handler({ ctx, org, caller, body }) {
-    const { row, token } = await createSuite(ctx, org, caller, body)
+    const { row, token } = await createSuite({ ctx, org, caller }, body)
     return created({ ...presentSuite(ctx.config.url, org.slug, row), api_token: token })
   },
 })
@@ -64,7 +64,7 @@ const deleteSuiteRoute = route({
   params: { suite: text('suite') },
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
-    await deleteSuite(ctx, org, caller, params.suite)
+    await deleteSuite({ ctx, org, caller }, params.suite)
     return noContent()
   },
 })
