@@ -1,17 +1,14 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
 import { carryOut } from '../../../conductor/act.ts'
 import { advanceIn } from '../../../conductor/advance.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { notFound, refused } from '../../../lib/errors.ts'
 import type { BuildAddress } from '../../addresses/builds.ts'
 import * as builds from './queries.ts'
 
 export async function cancelBuild(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   build: BuildAddress,
   reason: string | null,
 ): Promise<void> {

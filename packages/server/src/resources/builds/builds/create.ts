@@ -1,10 +1,10 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
 import type { AuditType } from '../../../audit/types.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
+import type { Caller } from '../../../auth/caller.ts'
 import { carryOut } from '../../../conductor/act.ts'
 import type { BuildRequest } from '../../../conductor/build.ts'
 import { createBuild, type BuildRefusal } from '../../../conductor/create-build.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { invalidFields, notFound, refused, type ApiError } from '../../../lib/errors.ts'
 import { findCommitOrigin } from './commit-origin.ts'
@@ -21,13 +21,11 @@ interface NamedPipeline {
 }
 
 export async function createFromBody(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   pipeline: NamedPipeline,
   body: CreateBuildBody,
 ): Promise<CreatedBuild> {
-  return create(ctx, org, caller, pipeline, 'BUILD_CREATED', {
+  return create({ ctx, org, caller }, pipeline, 'BUILD_CREATED', {
     ...requestOf(caller, pipeline),
     author: readAuthor(body, caller),
     commit: body.commit,
@@ -45,9 +43,7 @@ export async function createFromBody(
 
 /** Builds the same again from the stored build, without a request to the repository. */
 export async function rebuild(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   { id, number, pipeline_id, pipeline_slug }: BuildAddress,
 ): Promise<CreatedBuild> {
   const original = await builds.findRepeatable(ctx.db, org.id, id)
@@ -55,7 +51,7 @@ export async function rebuild(
   if (!original.allow_rebuilds) throw refused('The pipeline does not allow builds to be rebuilt.')
   const pipeline = { id: pipeline_id, slug: pipeline_slug }
   const { commit, branch, tag, message, env, author } = original
-  return create(ctx, org, caller, pipeline, 'BUILD_REBUILT', {
+  return create({ ctx, org, caller }, pipeline, 'BUILD_REBUILT', {
     ...requestOf(caller, pipeline),
     author,
     commit,
@@ -83,9 +79,7 @@ const requestOf = (caller: Caller, pipeline: NamedPipeline) =>
   }) as const
 
 async function create(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   pipeline: NamedPipeline,
   type: Extract<AuditType, 'BUILD_CREATED' | 'BUILD_REBUILT'>,
   request: BuildRequest,

@@ -1,8 +1,7 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
 import { carryOut } from '../../../conductor/act.ts'
 import { advanceIn, type FollowUp } from '../../../conductor/advance.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { refused } from '../../../lib/errors.ts'
 import * as jobs from '../jobs/queries.ts'
@@ -14,9 +13,7 @@ const mostAtOnce = 100
 
 /** Returns the number of retried jobs. Skips jobs that another request retried first. */
 export async function retryFailedJobs(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   build: BuildAddress,
   states: readonly string[] | null,
 ): Promise<number> {
@@ -25,7 +22,7 @@ export async function retryFailedJobs(
   let retried = 0
   for (let start = 0; start < ids.length; start += mostAtOnce) {
     const some = ids.slice(start, start + mostAtOnce)
-    const done = await retrySome(ctx, org, caller, build, some, parentCanceled)
+    const done = await retrySome({ ctx, org, caller }, build, some, parentCanceled)
     await carryOut(ctx, done.followUps)
     retried += done.count
   }
@@ -33,9 +30,7 @@ export async function retryFailedJobs(
 }
 
 async function retrySome(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   build: BuildAddress,
   ids: readonly string[],
   parentCanceled: boolean,

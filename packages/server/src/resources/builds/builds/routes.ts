@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
-import type { Caller, Organization } from '../../../auth/caller.ts'
+import type { Organization } from '../../../auth/caller.ts'
 import { ok, okJson } from '../../../http/answer.ts'
 import { numberOrUuid, text } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
-import type { Context } from '../../../context.ts'
+import type { Context, RequestContext } from '../../../context.ts'
 import { findBuild, getBuild } from '../../addresses/builds.ts'
 import * as archivedBuilds from '../archives/queries.ts'
 import { readBuild } from '../archives/read.ts'
@@ -100,7 +100,7 @@ const getBuildRoute = route({
   async handler({ ctx, org, caller, params, query }) {
     const states = readJobStates(query.job_states)
     const build = await findBuild(ctx.db, org.id, params)
-    if (build === undefined) return ok(await getArchived(ctx, org, caller, params, { ...query, states }))
+    if (build === undefined) return ok(await getArchived({ ctx, org, caller }, params, { ...query, states }))
     const jobs = { includeRetried: query.include_retried_jobs ?? false, includePaused: true, states }
     const counts = await countJobStates(ctx.db, org.id, build.id, jobs)
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
@@ -131,7 +131,7 @@ const createBuildRoute = route({
   },
   async handler({ ctx, org, caller, pipelineId, params, body }) {
     const pipeline = { id: pipelineId, slug: params.pipeline }
-    const build = await createFromBody(ctx, org, caller, pipeline, body)
+    const build = await createFromBody({ ctx, org, caller }, pipeline, body)
     return { status: 201, json: await presentBuild(ctx, org, caller, build, everything) }
   },
 })
@@ -148,7 +148,7 @@ const cancelBuildRoute = route({
   errors: { 422: 'The build has finished or is being canceled; the message has the reason.' },
   async handler({ ctx, org, caller, params, body }) {
     const build = await getBuild(ctx.db, org.id, params)
-    await cancelBuild(ctx, org, caller, build, body.reason || null)
+    await cancelBuild({ ctx, org, caller }, build, body.reason || null)
     return okJson(await presentBuild(ctx, org, caller, build, everything))
   },
 })
@@ -166,7 +166,7 @@ const rebuildRoute = route({
   },
   async handler({ ctx, org, caller, params }) {
     const original = await getBuild(ctx.db, org.id, params)
-    const build = await rebuild(ctx, org, caller, original)
+    const build = await rebuild({ ctx, org, caller }, original)
     return okJson(await presentBuild(ctx, org, caller, build, everything))
   },
 })
@@ -185,7 +185,7 @@ const retryFailedJobsRoute = route({
   async handler({ ctx, org, caller, params, query, body }) {
     const states = readRetryStates(body.states ?? query.states)
     const build = await getBuild(ctx.db, org.id, params)
-    const count = await retryFailedJobs(ctx, org, caller, build, states)
+    const count = await retryFailedJobs({ ctx, org, caller }, build, states)
     const json = await presentBuild(ctx, org, caller, build, everything, { retried_jobs_count: count })
     return { status: 202, json }
   },
@@ -198,9 +198,7 @@ async function listTestRuns(ctx: Context, org: Pick<Organization, 'id' | 'slug'>
 
 /** The build as it was, with its pipeline as it is. */
 async function getArchived(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   params: { pipeline: string; build: string },
   query: {
     exclude_jobs?: boolean

@@ -20,7 +20,7 @@ const getFailureSummaryRoute = route({
     const build = await findBuild(ctx.db, org.id, params.pipeline, params.build)
     if (build === undefined) throw notFound('No build found')
     const limits = { maxBytes: query.max_bytes ?? 64 * 1024, maxJobs: query.max_jobs ?? 10 }
-    return okJson(await summarizeFailures(ctx, org, caller, build, limits))
+    return okJson(await summarizeFailures({ ctx, org, caller }, build, limits))
   },
 })
 

@@ -1,5 +1,5 @@
-import { hasScope, type Caller, type Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import { hasScope } from '../../../auth/caller.ts'
+import type { RequestContext } from '../../../context.ts'
 import { batch } from '../../../db/batch.ts'
 import { explainWaiting } from '../jobs/waiting.ts'
 import { cutText, plainText } from './excerpt.ts'
@@ -30,9 +30,7 @@ interface Limits {
 
 /** The summary as JSON text. */
 export async function summarizeFailures(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   build: summaries.BuildRow,
   { maxBytes, maxJobs }: Limits,
 ): Promise<string> {
@@ -55,7 +53,7 @@ export async function summarizeFailures(
           mostRowsEach,
         )
       : null,
-    Promise.all(waiting.map((row) => explain(ctx, org, caller, row))),
+    Promise.all(waiting.map((row) => explain({ ctx, org, caller }, row))),
   ])
   const logOf = ({ id, kind }: summaries.ProblemRow): FoundLog => {
     if (kind !== 'script') return { status: 'none' }
@@ -94,12 +92,10 @@ export async function summarizeFailures(
 type PlaceWaiting = Omit<Summary['waiting'][number], 'web_url'>
 
 async function explain(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   { id, name, step_key, state, jobs }: summaries.WaitingRow,
 ): Promise<PlaceWaiting> {
-  const { code, reason } = await explainWaiting(ctx, org, caller, { id })
+  const { code, reason } = await explainWaiting({ ctx, org, caller }, { id })
   return {
     job_id: id,
     name: name === null ? null : plainText(name),

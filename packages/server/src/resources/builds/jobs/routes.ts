@@ -335,7 +335,7 @@ async function answerJob({ ctx, org, caller, params }: Asked): Promise<Answer> {
 
 async function answerRetry({ ctx, org, caller, params }: Asked): Promise<Answer> {
   const job = await getBuildableJob(ctx.db, org, caller, params)
-  return shown(ctx, org, await retryJob(ctx, org, caller, job))
+  return shown(ctx, org, await retryJob({ ctx, org, caller }, job))
 }
 
 async function answerReprioritize({
@@ -347,7 +347,7 @@ async function answerReprioritize({
 }: Asked & { body: { priority?: unknown } }): Promise<Answer> {
   const job = await getBuildableJob(ctx.db, org, caller, params)
   if (!isPriority(priority)) throw badRequest('Priority must be an integer')
-  await reprioritizeJob(ctx, org, caller, job, priority)
+  await reprioritizeJob({ ctx, org, caller }, job, priority)
   return shown(ctx, org, job.id)
 }
 
@@ -362,18 +362,18 @@ async function answerUnblock({
   body,
 }: Asked & { body: UnblockBody }): Promise<Answer> {
   const job = await getVisibleJob(ctx.db, org, caller, params)
-  await unblockJob(ctx, org, caller, job, body)
+  await unblockJob({ ctx, org, caller }, job, body)
   return shown(ctx, org, job.id)
 }
 
 async function answerCancel({ ctx, org, caller, params }: Asked): Promise<Answer> {
   const job = await getBuildableJob(ctx.db, org, caller, params)
-  await cancelJob(ctx, org, caller, job)
+  await cancelJob({ ctx, org, caller }, job)
   return shown(ctx, org, job.id)
 }
 
 async function answerWaiting({ ctx, org, caller, params }: Asked): Promise<Answer> {
-  return ok(await explainWaiting(ctx, org, caller, await getVisibleJob(ctx.db, org, caller, params)))
+  return ok(await explainWaiting({ ctx, org, caller }, await getVisibleJob(ctx.db, org, caller, params)))
 }
 
 async function answerEnv(asked: Asked & { headers: { accept?: string | undefined } }): Promise<Answer> {

@@ -5,7 +5,7 @@ import { byCaller, recordAudit, type AuditEntry } from '../../../audit/record.ts
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import { carryOut } from '../../../conductor/act.ts'
 import { advanceIn, type UntimedEvent } from '../../../conductor/advance.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import type { Trx } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { badRequest, forbidden, refused, type ApiError } from '../../../lib/errors.ts'
@@ -15,14 +15,9 @@ import * as jobs from './queries.ts'
 import { cancelRefused, retryRefused, unblockRefused } from './rules.ts'
 import type { UnblockBody } from './schema.ts'
 
-export async function cancelJob(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
-  job: JobAddress,
-): Promise<void> {
+export async function cancelJob({ ctx, org, caller }: RequestContext, job: JobAddress): Promise<void> {
   const audit = { type: 'JOB_CANCELED' as const }
-  await applyEvent(ctx, org, caller, job, {
+  await applyEvent({ ctx, org, caller }, job, {
     event: { type: 'cancel_job', jobId: job.id },
     refuse: cancelRefused,
     audit,
@@ -30,15 +25,10 @@ export async function cancelJob(
 }
 
 /** Returns the id of the new job. */
-export async function retryJob(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
-  job: JobAddress,
-): Promise<string> {
+export async function retryJob({ ctx, org, caller }: RequestContext, job: JobAddress): Promise<string> {
   const parentCanceled = await jobs.isParentCanceled(ctx.db, org.id, job.build_id)
   const isAllowed = await jobs.mayRetryByHand(ctx.db, org.id, job.id)
-  const newJobs = await applyEvent(ctx, org, caller, job, {
+  const newJobs = await applyEvent({ ctx, org, caller }, job, {
     event: { type: 'retry', jobId: job.id, parentCanceled },
     refuse: (refusal) => retryRefused(refusal, { parentCanceled, isAllowed }),
     audit: { type: 'JOB_RETRIED' },
@@ -50,9 +40,7 @@ export async function retryJob(
 }
 
 export async function unblockJob(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   job: JobAddress,
   body: UnblockBody,
 ): Promise<void> {
@@ -66,7 +54,7 @@ export async function unblockJob(
   if (!isUuid(by) || !(await jobs.isMember(ctx.db, org.id, by))) {
     throw refused('Unblocker is not a valid user id for this organization')
   }
-  await applyEvent(ctx, org, caller, job, {
+  await applyEvent({ ctx, org, caller }, job, {
     event: { type: 'unblock', jobId: job.id, answers: body.fields ?? {}, by },
     refuse: unblockRefused,
     audit: { type: 'JOB_UNBLOCKED', data: { unblocker_id: by } },
@@ -74,9 +62,7 @@ export async function unblockJob(
 }
 
 export async function reprioritizeJob(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   job: JobAddress,
   priority: number,
 ): Promise<void> {
@@ -97,9 +83,7 @@ interface JobAction {
 }
 
 async function applyEvent(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   job: JobAddress,
   { event, refuse, audit, also }: JobAction,
 ): Promise<string[]> {

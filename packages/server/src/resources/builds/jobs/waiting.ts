@@ -2,8 +2,8 @@
 import { edgeTallyOf } from '@millrace/engine/dependencies.ts'
 import { stepStateOf } from '@millrace/engine/outcome.ts'
 import { isFinal, JOB_STATES, shownJobState, type JobState } from '@millrace/engine/states.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { Organization } from '../../../auth/caller.ts'
+import type { Context, RequestContext } from '../../../context.ts'
 import { queueKey } from '../../../conductor/insert-jobs.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { ownArchitecture, readShape } from '../../clusters/queues/rules.ts'
@@ -20,15 +20,13 @@ type Explained = Pick<WaitingWire, 'code' | 'reason'> & Partial<WaitingWire>
 const mostListed = 100
 
 export async function explainWaiting(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   { id }: Pick<JobAddress, 'id'>,
 ): Promise<WaitingWire> {
   const job = await waiting.findWaiting(ctx.db, org.id, id)
   const state = JOB_STATES.find((name) => name === job?.state)
   if (job === undefined || state === undefined) throw notFound('No job found')
-  const { waiting_on = [], ...explained } = await explain(ctx, org, caller, job, state)
+  const { waiting_on = [], ...explained } = await explain({ ctx, org, caller }, job, state)
   return {
     state: shownJobState(state),
     concurrency: null,
@@ -42,15 +40,13 @@ export async function explainWaiting(
 }
 
 function explain(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   job: waiting.WaitingJob,
   state: JobState,
 ): Promise<Explained> {
   if (state === 'pending' || state === 'waiting') return explainSteps(ctx, org, job)
   if (state === 'blocked') return explainBlocked(ctx, org, job)
-  if (state === 'limiting' || state === 'limited') return explainGroup(ctx, org, caller, job)
+  if (state === 'limiting' || state === 'limited') return explainGroup({ ctx, org, caller }, job)
   if (state === 'scheduled' || state === 'reserved') return explainQueue(ctx, org, job)
   const shown = shownJobState(state).replaceAll('_', ' ')
   const reason = isFinal(state)
@@ -114,9 +110,7 @@ async function explainBlocked(ctx: Context, org: Organization, job: waiting.Wait
 }
 
 async function explainGroup(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   job: waiting.WaitingJob,
 ): Promise<Explained> {
   const [group, limit] = [job.concurrency_group ?? '', job.concurrency_limit ?? 1]

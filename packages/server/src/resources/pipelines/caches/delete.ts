@@ -1,7 +1,6 @@
 // Deletes caches for people. Their blobs are deleted later, when no other cache needs them.
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { notFound } from '../../../lib/errors.ts'
 import * as caches from './queries.ts'
@@ -12,9 +11,7 @@ interface CachingPipeline {
 }
 
 export async function deleteCache(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   pipeline: CachingPipeline,
   id: string,
 ): Promise<void> {
@@ -32,9 +29,7 @@ export async function deleteCache(
 }
 
 export async function deleteCaches(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   pipeline: CachingPipeline,
   filter: caches.CacheFilter,
 ): Promise<void> {

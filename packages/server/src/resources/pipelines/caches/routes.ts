@@ -42,7 +42,7 @@ const deleteCachesRoute = route({
   answers: { 204: null },
   async handler({ ctx, org, caller, params, query: { name, branch } }) {
     const pipeline = await getPipeline(ctx, org, params.pipeline)
-    await deleteCaches(ctx, org, caller, pipeline, { name, branch })
+    await deleteCaches({ ctx, org, caller }, pipeline, { name, branch })
     return noContent()
   },
 })
@@ -57,7 +57,7 @@ const deleteCacheRoute = route({
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
     const pipeline = await getPipeline(ctx, org, params.pipeline)
-    await deleteCache(ctx, org, caller, pipeline, params.cache)
+    await deleteCache({ ctx, org, caller }, pipeline, params.cache)
     return noContent()
   },
 })

@@ -28,7 +28,7 @@ const updatePipelineSettingsRoute = route({
   answers: { 200: PipelineSettings },
   errors: { 422: 'The body is not valid, or the default timeout exceeds the maximum.' },
   async handler({ ctx, org, caller, body }) {
-    const settings = await updatePipelineSettings(ctx, org, caller, body)
+    const settings = await updatePipelineSettings({ ctx, org, caller }, body)
     return ok(presentPipelineSettings(ctx.config.url, org.slug, settings))
   },
 })
@@ -45,7 +45,7 @@ const enableHostedAgentsSshRoute = route({
   url: '/v2/organizations/:org/pipeline-settings/hosted-agents-ssh',
   summary: 'Let people open terminals on hosted agents',
   async handler({ ctx, org, caller }) {
-    const settings = await enable(ctx, org, caller, 'hosted_agents_ssh')
+    const settings = await enable({ ctx, org, caller }, 'hosted_agents_ssh')
     return ok(presentPipelineSettings(ctx.config.url, org.slug, settings))
   },
 })
@@ -56,7 +56,7 @@ const disableHostedAgentsSshRoute = route({
   url: '/v2/organizations/:org/pipeline-settings/hosted-agents-ssh',
   summary: 'Stop letting people open terminals on hosted agents',
   async handler({ ctx, org, caller }) {
-    const settings = await disable(ctx, org, caller, 'hosted_agents_ssh')
+    const settings = await disable({ ctx, org, caller }, 'hosted_agents_ssh')
     return ok(presentPipelineSettings(ctx.config.url, org.slug, settings))
   },
 })
@@ -67,7 +67,7 @@ const enablePublicPipelinesRoute = route({
   url: '/v2/organizations/:org/pipeline-settings/public-pipelines',
   summary: 'Let pipelines be made public',
   async handler({ ctx, org, caller }) {
-    const settings = await enable(ctx, org, caller, 'public_pipelines')
+    const settings = await enable({ ctx, org, caller }, 'public_pipelines')
     return ok(presentPipelineSettings(ctx.config.url, org.slug, settings))
   },
 })
@@ -78,7 +78,7 @@ const disablePublicPipelinesRoute = route({
   url: '/v2/organizations/:org/pipeline-settings/public-pipelines',
   summary: 'Stop letting pipelines be made public; those that are stay so',
   async handler({ ctx, org, caller }) {
-    const settings = await disable(ctx, org, caller, 'public_pipelines')
+    const settings = await disable({ ctx, org, caller }, 'public_pipelines')
     return ok(presentPipelineSettings(ctx.config.url, org.slug, settings))
   },
 })
@@ -89,7 +89,7 @@ const enableAdvancedQueueMetricsRoute = route({
   url: '/v2/organizations/:org/pipeline-settings/advanced-queue-metrics',
   summary: 'Turn on detailed metrics of queues, for good',
   async handler({ ctx, org, caller }) {
-    const settings = await enable(ctx, org, caller, 'advanced_queue_metrics')
+    const settings = await enable({ ctx, org, caller }, 'advanced_queue_metrics')
     return ok(presentPipelineSettings(ctx.config.url, org.slug, settings))
   },
 })
@@ -101,7 +101,7 @@ const enableBuildExportRoute = route({
   summary: 'Say where finished builds are exported to',
   body: EnableBuildExport,
   async handler({ ctx, org, caller, body }) {
-    const settings = await enableBuildExport(ctx, org, caller, body)
+    const settings = await enableBuildExport({ ctx, org, caller }, body)
     return ok(presentPipelineSettings(ctx.config.url, org.slug, settings))
   },
 })
@@ -112,7 +112,7 @@ const disableBuildExportRoute = route({
   url: '/v2/organizations/:org/pipeline-settings/build-export',
   summary: 'Stop exporting builds',
   async handler({ ctx, org, caller }) {
-    const settings = await disableBuildExport(ctx, org, caller)
+    const settings = await disableBuildExport({ ctx, org, caller })
     return ok(presentPipelineSettings(ctx.config.url, org.slug, settings))
   },
 })

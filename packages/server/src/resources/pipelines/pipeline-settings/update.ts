@@ -1,7 +1,7 @@
 import { byCaller, changedAttributes, recordAudit } from '../../../audit/record.ts'
 import type { AuditType } from '../../../audit/types.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { Organization } from '../../../auth/caller.ts'
+import type { RequestContext } from '../../../context.ts'
 import type { Trx } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { validationFailed } from '../../../lib/errors.ts'
@@ -29,12 +29,10 @@ const audited = [
 ] as const satisfies ReadonlyArray<keyof SettingsFields>
 
 export const updatePipelineSettings = (
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   body: UpdatePipelineSettingsBody,
 ): Promise<SettingsRow> =>
-  update(ctx, org, caller, 'ORGANIZATION_UPDATED', async (trx, before) => {
+  update({ ctx, org, caller }, 'ORGANIZATION_UPDATED', async (trx, before) => {
     const { default_branch: branch, default_cluster_id: cluster } = body
     const wanted: SettingsChange = {
       ...Object.fromEntries(minutes.flatMap((key) => (body[key] === undefined ? [] : [[key, body[key]]]))),
@@ -49,46 +47,37 @@ export const updatePipelineSettings = (
   })
 
 /** Does nothing when it is enabled already, so that it keeps who enabled it first. */
-export const enable = (ctx: Context, org: Organization, caller: Caller, name: Toggle): Promise<SettingsRow> =>
-  update(ctx, org, caller, 'ORGANIZATION_UPDATED', async (_trx, before) =>
+export const enable = ({ ctx, org, caller }: RequestContext, name: Toggle): Promise<SettingsRow> =>
+  update({ ctx, org, caller }, 'ORGANIZATION_UPDATED', async (_trx, before) =>
     before[`${name}_enabled_at`] === null
       ? { [`${name}_enabled_at`]: ctx.now().toISOString(), [`${name}_enabled_by`]: caller.user.id }
       : {},
   )
 
-export const disable = (
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
-  name: Toggle,
-): Promise<SettingsRow> =>
-  update(ctx, org, caller, 'ORGANIZATION_UPDATED', async () => ({
+export const disable = ({ ctx, org, caller }: RequestContext, name: Toggle): Promise<SettingsRow> =>
+  update({ ctx, org, caller }, 'ORGANIZATION_UPDATED', async () => ({
     [`${name}_enabled_at`]: null,
     [`${name}_enabled_by`]: null,
   }))
 
 export const enableBuildExport = (
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   { location, strategy_id }: EnableBuildExportBody,
 ): Promise<SettingsRow> =>
-  update(ctx, org, caller, 'ORGANIZATION_BUILD_EXPORT_UPDATED', async () => ({
+  update({ ctx, org, caller }, 'ORGANIZATION_BUILD_EXPORT_UPDATED', async () => ({
     build_export_location: location,
     build_export_strategy_id: strategy_id,
   }))
 
-export const disableBuildExport = (ctx: Context, org: Organization, caller: Caller): Promise<SettingsRow> =>
-  update(ctx, org, caller, 'ORGANIZATION_BUILD_EXPORT_UPDATED', async () => ({
+export const disableBuildExport = ({ ctx, org, caller }: RequestContext): Promise<SettingsRow> =>
+  update({ ctx, org, caller }, 'ORGANIZATION_BUILD_EXPORT_UPDATED', async () => ({
     build_export_location: null,
     build_export_strategy_id: null,
   }))
 
 /** `decide` runs while the settings are locked. */
 async function update(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   type: AuditType,
   decide: (trx: Trx, before: SettingsRow) => Promise<SettingsChange>,
 ): Promise<SettingsRow> {

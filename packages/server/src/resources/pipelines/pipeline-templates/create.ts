@@ -1,6 +1,5 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { validationFailed } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
@@ -9,9 +8,7 @@ import * as templates from './queries.ts'
 import type { CreatePipelineTemplateBody } from './schema.ts'
 
 export async function createTemplate(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   body: CreatePipelineTemplateBody,
 ): Promise<templates.TemplateRow> {
   await refuseUnreadable(body.configuration)

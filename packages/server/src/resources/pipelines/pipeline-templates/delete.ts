@@ -1,16 +1,10 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { refused } from '../../../lib/errors.ts'
 import * as templates from './queries.ts'
 
-export async function deleteTemplate(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
-  id: string,
-): Promise<void> {
+export async function deleteTemplate({ ctx, org, caller }: RequestContext, id: string): Promise<void> {
   await inTransaction(ctx.db, async (trx) => {
     const template = await templates.lockVisible(trx, org, id)
     const count = await templates.countPipelines(trx, org.id, id)

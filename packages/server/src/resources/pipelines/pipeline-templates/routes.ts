@@ -53,7 +53,7 @@ const createTemplateRoute = route({
   answers: { 201: PipelineTemplate },
   errors: { 422: 'The body is not valid, the configuration cannot be read, or the name is taken.' },
   async handler({ ctx, org, caller, body }) {
-    const template = await createTemplate(ctx, org, caller, body)
+    const template = await createTemplate({ ctx, org, caller }, body)
     return created(presentTemplate(ctx.config.url, org.slug, template))
   },
 })
@@ -70,7 +70,7 @@ const updateTemplateRoute = route({
   answers: { 200: PipelineTemplate },
   errors: { 422: 'The body is not valid, the configuration cannot be read, or the name is taken.' },
   async handler({ ctx, org, caller, params, body }) {
-    const template = await updateTemplate(ctx, org, caller, params.template, body)
+    const template = await updateTemplate({ ctx, org, caller }, params.template, body)
     return ok(presentTemplate(ctx.config.url, org.slug, template))
   },
 })
@@ -85,7 +85,7 @@ const deleteTemplateRoute = route({
   answers: { 204: null },
   errors: { 422: 'Pipelines have the template.' },
   async handler({ ctx, org, caller, params }) {
-    await deleteTemplate(ctx, org, caller, params.template)
+    await deleteTemplate({ ctx, org, caller }, params.template)
     return noContent()
   },
 })

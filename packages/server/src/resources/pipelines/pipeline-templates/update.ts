@@ -1,6 +1,5 @@
 import { byCaller, changedAttributes, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { refuseUnreadable } from './create.ts'
 import * as templates from './queries.ts'
@@ -8,9 +7,7 @@ import type { UpdatePipelineTemplateBody } from './schema.ts'
 
 /** Updates the pipelines that use the template too. */
 export async function updateTemplate(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   id: string,
   body: UpdatePipelineTemplateBody,
 ): Promise<templates.TemplateRow> {

@@ -1,7 +1,6 @@
 // Creates the webhook of a pipeline at the host of its repository, with the token of the host's connection.
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { Context, RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { forbidden, refused } from '../../../lib/errors.ts'
 import { OutboundError, type OutboundRequest } from '../../../lib/outbound.ts'
@@ -15,9 +14,7 @@ import { openWebhookToken } from './sealed.ts'
 
 /** Uses the organization's token at the host, so only administrators may do it. */
 export async function createWebhook(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   pipeline: PipelineRow,
 ): Promise<void> {
   const connection = await connections.findByHost(ctx.db, org.id, hostOf(pipeline.repository))

@@ -1,6 +1,5 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { newId } from '../../../lib/ids.ts'
 import { splitUserinfo } from '../../../lib/userinfo.ts'
@@ -13,9 +12,7 @@ import { resolveNewFields } from './fields.ts'
 import { teamsOfNew } from './teams.ts'
 
 export async function createPipeline(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   body: CreatePipelineBody,
 ): Promise<pipelines.PipelineRow> {
   return inTransaction(ctx.db, async (trx) => {

@@ -1,19 +1,13 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
 import { carryOut } from '../../../conductor/act.ts'
 import { stopBuilds } from '../../../conductor/delete-builds.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { notFound } from '../../../lib/errors.ts'
 import * as pipelines from './queries.ts'
 
 /** Deletes the pipeline and cancels its jobs. Background tasks delete what its builds stored. */
-export async function deletePipeline(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
-  slug: string,
-): Promise<void> {
+export async function deletePipeline({ ctx, org, caller }: RequestContext, slug: string): Promise<void> {
   const followUps = await inTransaction(ctx.db, async (trx) => {
     const pipeline = await pipelines.deleteBySlug(trx, org.id, slug)
     if (pipeline === undefined) throw notFound('No pipeline found')

@@ -93,7 +93,7 @@ const createPipelineRoute = route({
     422: 'The body is not valid; `errors` says which fields and why. The configuration comes with line and column.',
   },
   async handler({ ctx, org, caller, body }) {
-    const pipeline = await createPipeline(ctx, org, caller, body)
+    const pipeline = await createPipeline({ ctx, org, caller }, body)
     return created(await presentPipeline(ctx.config.url, org.slug, pipeline, { caller, keys: ctx.keys }))
   },
 })
@@ -111,7 +111,7 @@ const updatePipelineRoute = route({
   answers: { 200: Pipeline },
   errors: { 422: 'The body is not valid; `errors` says which fields and why. Or the pipeline is archived.' },
   async handler({ ctx, org, caller, params, body }) {
-    const pipeline = await updatePipeline(ctx, org, caller, params.pipeline, body)
+    const pipeline = await updatePipeline({ ctx, org, caller }, params.pipeline, body)
     return ok(await presentPipeline(ctx.config.url, org.slug, pipeline, { caller, keys: ctx.keys }))
   },
 })
@@ -125,7 +125,7 @@ const deletePipelineRoute = route({
   params: { pipeline: text('pipeline') },
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
-    await deletePipeline(ctx, org, caller, params.pipeline)
+    await deletePipeline({ ctx, org, caller }, params.pipeline)
     return noContent()
   },
 })
@@ -140,7 +140,7 @@ const archivePipelineRoute = route({
   answers: { 200: Pipeline },
   errors: { 422: 'The pipeline is archived already.' },
   async handler({ ctx, org, caller, params }) {
-    const pipeline = await archivePipeline(ctx, org, caller, params.pipeline)
+    const pipeline = await archivePipeline({ ctx, org, caller }, params.pipeline)
     return ok(await presentPipeline(ctx.config.url, org.slug, pipeline, { caller, keys: ctx.keys }))
   },
 })
@@ -155,7 +155,7 @@ const unarchivePipelineRoute = route({
   answers: { 200: Pipeline },
   errors: { 422: 'The pipeline is not archived.' },
   async handler({ ctx, org, caller, params }) {
-    const pipeline = await unarchivePipeline(ctx, org, caller, params.pipeline)
+    const pipeline = await unarchivePipeline({ ctx, org, caller }, params.pipeline)
     return ok(await presentPipeline(ctx.config.url, org.slug, pipeline, { caller, keys: ctx.keys }))
   },
 })
@@ -175,7 +175,7 @@ const createWebhookRoute = route({
   },
   async handler({ ctx, org, caller, params }) {
     const pipeline = await pipelines.getBySlug(ctx.db, org, caller, params.pipeline)
-    await createWebhook(ctx, org, caller, pipeline)
+    await createWebhook({ ctx, org, caller }, pipeline)
     return created(await presentPipeline(ctx.config.url, org.slug, pipeline, { caller, keys: ctx.keys }))
   },
 })
@@ -204,7 +204,7 @@ const enableGithubWebhooksRoute = route({
   params: { pipeline: text('pipeline') },
   answers: { 200: GithubWebhooks },
   async handler({ ctx, org, caller, params }) {
-    const pipeline = await enableGithubWebhooks(ctx, org, caller, params.pipeline)
+    const pipeline = await enableGithubWebhooks({ ctx, org, caller }, params.pipeline)
     return ok(presentGithubWebhooks(ctx.config.url, org.slug, pipeline))
   },
 })
@@ -218,7 +218,7 @@ const disableGithubWebhooksRoute = route({
   params: { pipeline: text('pipeline') },
   answers: { 200: GithubWebhooks },
   async handler({ ctx, org, caller, params }) {
-    const pipeline = await disableGithubWebhooks(ctx, org, caller, params.pipeline)
+    const pipeline = await disableGithubWebhooks({ ctx, org, caller }, params.pipeline)
     return ok(presentGithubWebhooks(ctx.config.url, org.slug, pipeline))
   },
 })

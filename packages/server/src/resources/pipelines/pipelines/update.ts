@@ -1,7 +1,7 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
 import type { AuditType } from '../../../audit/types.ts'
 import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import type { Trx } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { notFound, refused } from '../../../lib/errors.ts'
@@ -15,13 +15,11 @@ import { changedUserinfo, withPlainRepository } from './sealed.ts'
 import { teamsOfUpdate } from './teams.ts'
 
 export const updatePipeline = (
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   slug: string,
   body: UpdatePipelineBody,
 ): Promise<pipelines.PipelineRow> =>
-  update(ctx, org, caller, slug, async (trx, before) => {
+  update({ ctx, org, caller }, slug, async (trx, before) => {
     if (before.archived_at !== null) {
       throw refused('The pipeline is archived and cannot be changed; unarchive it first.')
     }
@@ -50,23 +48,19 @@ const fieldsOf = (pipeline: pipelines.PipelineRow) =>
   ) as unknown as pipelines.PipelineFields
 
 export const archivePipeline = (
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   slug: string,
 ): Promise<pipelines.PipelineRow> =>
-  update(ctx, org, caller, slug, async (trx, before) => {
+  update({ ctx, org, caller }, slug, async (trx, before) => {
     if (before.archived_at !== null) throw refused('Pipeline could not be archived.')
     await updateArchived(trx, org, caller, before, ctx.now().toISOString())
   })
 
 export const unarchivePipeline = (
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   slug: string,
 ): Promise<pipelines.PipelineRow> =>
-  update(ctx, org, caller, slug, async (trx, before) => {
+  update({ ctx, org, caller }, slug, async (trx, before) => {
     if (before.archived_at === null) throw refused('Pipeline could not be unarchived.')
     await updateArchived(trx, org, caller, before, null)
   })
@@ -84,24 +78,20 @@ async function updateArchived(
 
 /** Does nothing when they are enabled already. */
 export const enableGithubWebhooks = (
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   slug: string,
 ): Promise<pipelines.PipelineRow> =>
-  update(ctx, org, caller, slug, async (trx, before) => {
+  update({ ctx, org, caller }, slug, async (trx, before) => {
     requireGithub(before)
     if (before.webhooks_disabled_at !== null) await updateWebhooks(trx, org, caller, before, null)
   })
 
 /** Does nothing when they are disabled already. */
 export const disableGithubWebhooks = (
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   slug: string,
 ): Promise<pipelines.PipelineRow> =>
-  update(ctx, org, caller, slug, async (trx, before) => {
+  update({ ctx, org, caller }, slug, async (trx, before) => {
     requireGithub(before)
     if (before.webhooks_disabled_at !== null) return
     await updateWebhooks(trx, org, caller, before, ctx.now().toISOString())
@@ -127,9 +117,7 @@ export function requireGithub(pipeline: pipelines.PipelineRow): void {
 
 /** `work` runs while the pipeline is locked. */
 async function update(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   slug: string,
   work: (trx: Trx, before: pipelines.PipelineRow) => Promise<void>,
 ): Promise<pipelines.PipelineRow> {

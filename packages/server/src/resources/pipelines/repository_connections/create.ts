@@ -1,5 +1,4 @@
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { newId } from '../../../lib/ids.ts'
 import { hostOfType } from '../../../source-hosts/hosts.ts'
@@ -10,9 +9,7 @@ import { readAddress } from './rules.ts'
 import type { CreateRepositoryConnectionBody } from './schema.ts'
 
 export async function createConnection(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   body: CreateRepositoryConnectionBody,
 ): Promise<connections.ConnectionRow> {
   const address = readAddress(body.type, {

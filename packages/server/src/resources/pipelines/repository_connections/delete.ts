@@ -1,17 +1,11 @@
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { providerOf } from '../../../source-hosts/settings.ts'
 import { recordConnection } from './audited.ts'
 import * as connections from './queries.ts'
 
-export async function deleteConnection(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
-  id: string,
-): Promise<void> {
+export async function deleteConnection({ ctx, org, caller }: RequestContext, id: string): Promise<void> {
   await inTransaction(ctx.db, async (trx) => {
     const connection = await connections.lockInOrg(trx, org.id, id)
     if (connection === undefined) throw notFound('No repository connection found')

@@ -54,7 +54,7 @@ const createConnectionRoute = route({
   answers: { 201: RepositoryConnection },
   errors: { 422: 'The body is not valid, or the host is connected already.' },
   async handler({ ctx, org, caller, body }) {
-    const connection = await createConnection(ctx, org, caller, body)
+    const connection = await createConnection({ ctx, org, caller }, body)
     return created(presentConnection(ctx.config.url, connection))
   },
 })
@@ -70,7 +70,7 @@ const updateConnectionRoute = route({
   answers: { 200: RepositoryConnection },
   errors: { 422: 'The body is not valid, or the host is connected already.' },
   async handler({ ctx, org, caller, params, body }) {
-    const connection = await updateConnection(ctx, org, caller, params.connection, body)
+    const connection = await updateConnection({ ctx, org, caller }, params.connection, body)
     return ok(presentConnection(ctx.config.url, connection))
   },
 })
@@ -84,7 +84,7 @@ const deleteConnectionRoute = route({
   params,
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
-    await deleteConnection(ctx, org, caller, params.connection)
+    await deleteConnection({ ctx, org, caller }, params.connection)
     return noContent()
   },
 })

@@ -1,6 +1,5 @@
 import { changedAttributes } from '../../../audit/record.ts'
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { notFound, validationFailed } from '../../../lib/errors.ts'
 import { hostOfType } from '../../../source-hosts/hosts.ts'
@@ -12,9 +11,7 @@ import { readAddress } from './rules.ts'
 import type { UpdateRepositoryConnectionBody } from './schema.ts'
 
 export async function updateConnection(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   id: string,
   body: UpdateRepositoryConnectionBody,
 ): Promise<connections.ConnectionRow> {

@@ -53,7 +53,7 @@ const createScheduleRoute = route({
   answers: { 201: Schedule },
   errors: { 422: 'The body is not valid, or the cron line cannot be read.' },
   async handler({ ctx, org, caller, params, body }) {
-    const schedule = await createSchedule(ctx, org, caller, params.pipeline, body)
+    const schedule = await createSchedule({ ctx, org, caller }, params.pipeline, body)
     return created(presentSchedule(ctx.config.url, org.slug, schedule))
   },
 })
@@ -69,7 +69,7 @@ const updateScheduleRoute = route({
   answers: { 200: Schedule },
   errors: { 422: 'The body is not valid, or the cron line cannot be read.' },
   async handler({ ctx, org, caller, params, body }) {
-    const schedule = await updateSchedule(ctx, org, caller, params, body)
+    const schedule = await updateSchedule({ ctx, org, caller }, params, body)
     return ok(presentSchedule(ctx.config.url, org.slug, schedule))
   },
 })
@@ -83,7 +83,7 @@ const deleteScheduleRoute = route({
   params,
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
-    await deleteSchedule(ctx, org, caller, params)
+    await deleteSchedule({ ctx, org, caller }, params)
     return noContent()
   },
 })

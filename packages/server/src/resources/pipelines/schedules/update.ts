@@ -1,7 +1,7 @@
 import { byCaller, changedAttributes, recordAudit } from '../../../audit/record.ts'
 import type { AuditType } from '../../../audit/types.ts'
 import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { Context, RequestContext } from '../../../context.ts'
 import type { Trx } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { notFound, validationFailed } from '../../../lib/errors.ts'
@@ -16,9 +16,7 @@ import type { CreateScheduleBody, UpdateScheduleBody } from './schema.ts'
 const audited = ['label', 'cronline', 'message', 'commit', 'branch', 'enabled'] as const
 
 export async function createSchedule(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   pipelineSlug: string,
   body: CreateScheduleBody,
 ): Promise<schedules.ScheduleRow> {
@@ -40,9 +38,7 @@ export async function createSchedule(
 }
 
 export async function updateSchedule(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   { pipeline, schedule: id }: { pipeline: string; schedule: string },
   body: UpdateScheduleBody,
 ): Promise<schedules.ScheduleRow> {
@@ -74,9 +70,7 @@ const withOwner = (schedule: schedules.ScheduleRow) => ({
 })
 
 export async function deleteSchedule(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   { pipeline, schedule: id }: { pipeline: string; schedule: string },
 ): Promise<void> {
   await inTransaction(ctx.db, async (trx) => {

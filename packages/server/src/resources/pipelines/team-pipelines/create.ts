@@ -1,6 +1,6 @@
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import { pipelineAccess } from '../../../auth/pipeline-access.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import type { Trx } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { forbidden, notFound, validationFailed } from '../../../lib/errors.ts'
@@ -11,9 +11,7 @@ import * as teamPipelines from './queries.ts'
 import type { CreateTeamPipelineBody } from './schema.ts'
 
 export async function createTeamPipeline(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   teamId: string,
   { pipeline_id: pipelineId, access_level: level }: CreateTeamPipelineBody,
 ): Promise<teamPipelines.TeamPipelineRow> {

@@ -1,14 +1,11 @@
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { deleteAccess } from '../team-access/access.ts'
 import * as teamPipelines from './queries.ts'
 
 export async function deleteTeamPipeline(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   teamId: string,
   pipelineId: string,
 ): Promise<void> {

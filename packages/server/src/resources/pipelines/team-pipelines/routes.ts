@@ -77,7 +77,7 @@ const createTeamPipelineRoute = route({
     422: 'No such pipeline, or the team has it already.',
   },
   async handler({ ctx, org, caller, params, body }) {
-    const row = await createTeamPipeline(ctx, org, caller, params.team, body)
+    const row = await createTeamPipeline({ ctx, org, caller }, params.team, body)
     return created(presentTeamPipeline(ctx.config.url, org.slug, row))
   },
 })
@@ -94,7 +94,7 @@ const updateTeamPipelineRoute = route({
   errors: { 403: 'The caller may not manage the team, or may not manage the pipeline.' },
   async handler({ ctx, org, caller, params, body }) {
     const { team, team_pipeline: pipeline } = params
-    const row = await updateTeamPipeline(ctx, org, caller, team, pipeline, body.access_level)
+    const row = await updateTeamPipeline({ ctx, org, caller }, team, pipeline, body.access_level)
     return ok(presentTeamPipeline(ctx.config.url, org.slug, row))
   },
 })
@@ -108,7 +108,7 @@ const deleteTeamPipelineRoute = route({
   params: { team: uuid('team'), team_pipeline: uuid('team pipeline') },
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
-    await deleteTeamPipeline(ctx, org, caller, params.team, params.team_pipeline)
+    await deleteTeamPipeline({ ctx, org, caller }, params.team, params.team_pipeline)
     return noContent()
   },
 })

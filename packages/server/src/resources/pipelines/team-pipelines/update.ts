@@ -1,5 +1,4 @@
-import type { Caller, Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
+import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { AccessLevel } from '../team-access/schema.ts'
@@ -8,9 +7,7 @@ import { holdManaged } from './create.ts'
 import * as teamPipelines from './queries.ts'
 
 export async function updateTeamPipeline(
-  ctx: Context,
-  org: Organization,
-  caller: Caller,
+  { ctx, org, caller }: RequestContext,
   teamId: string,
   pipelineId: string,
   level: AccessLevel,
