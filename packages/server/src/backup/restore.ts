@@ -217,14 +217,16 @@ async function dropForeignKeys(client: pg.ClientBase): Promise<ForeignKey[]> {
   return rows
 }
 
+/** Migrations insert rows into these tables; the backup has the true ones. */
+const filledByMigrations = ['event_horizon', 'migration_contracts', 'notification_cursor']
+
 /** Locks all tables until the end of the transaction, and refuses any that has rows. */
 async function lockEmptyTables(client: pg.ClientBase): Promise<string[]> {
   const tables = await listTables(client)
   for (const name of tables) {
     const table = `public.${client.escapeIdentifier(name)}`
     await client.query(`lock table ${table} in access exclusive mode`)
-    // A migration inserted a row here; the backup has the true one.
-    if (name === 'notification_cursor' || name === 'event_horizon') await client.query(`delete from ${table}`)
+    if (filledByMigrations.includes(name)) await client.query(`delete from ${table}`)
     const { rowCount } = await client.query(`select from ${table} limit 1`)
     if (rowCount === 0) continue
     throw new StartupError(`The database has rows in ${name} already: restore into an empty database.`)
