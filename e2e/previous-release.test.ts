@@ -76,7 +76,8 @@ async function takeTree(tree: string): Promise<void> {
   execFileSync('tar', ['-x', '-C', tree], { input: archive })
   if (librariesOf(tree) === librariesOf(root)) linkModules(tree)
   else await run('npm', ['ci', ...npmOptions], { cwd: tree })
-  await run(process.execPath, ['node_modules/typescript/bin/tsc', '-b', 'packages/cli'], { cwd: tree })
+  const compile = "import { compile } from './tools/compile.mjs'; await compile()"
+  await run(process.execPath, ['--input-type=module', '--eval', compile], { cwd: tree })
 }
 
 /** The locked libraries, without the versions of our own packages. */
