@@ -218,7 +218,7 @@ async function dropForeignKeys(client: pg.ClientBase): Promise<ForeignKey[]> {
 }
 
 /** Migrations insert rows into these tables; the backup has the true ones. */
-const filledByMigrations = ['event_horizon', 'migration_contracts', 'notification_cursor']
+const filledByMigrations = new Set(['event_horizon', 'migration_contracts', 'notification_cursor'])
 
 /** Locks all tables until the end of the transaction, and refuses any that has rows. */
 async function lockEmptyTables(client: pg.ClientBase): Promise<string[]> {
@@ -226,7 +226,7 @@ async function lockEmptyTables(client: pg.ClientBase): Promise<string[]> {
   for (const name of tables) {
     const table = `public.${client.escapeIdentifier(name)}`
     await client.query(`lock table ${table} in access exclusive mode`)
-    if (filledByMigrations.includes(name)) await client.query(`delete from ${table}`)
+    if (filledByMigrations.has(name)) await client.query(`delete from ${table}`)
     const { rowCount } = await client.query(`select from ${table} limit 1`)
     if (rowCount === 0) continue
     throw new StartupError(`The database has rows in ${name} already: restore into an empty database.`)
