@@ -8,15 +8,15 @@ import { linkHeader, withQuery, type RequestUrl } from './links.ts'
 import { defaultPerPage, mostPerPage } from './paging.ts'
 
 /** The position of a row in a list ordered by time and id. */
-export interface Place {
+export interface Position {
   at: string
   id: string
 }
 
 export interface CursorRequest {
   /** The page begins after this position, or ends before it. Both null: the first page. */
-  after: Place | null
-  before: Place | null
+  after: Position | null
+  before: Position | null
   perPage: number
   /** One more than `perPage`, to find out whether there is a further page. */
   limit: number
@@ -54,7 +54,7 @@ export function readCursor(url: RequestUrl, list: string, keys: Keyring): Cursor
   if (!Number.isInteger(perPage) || perPage < 1 || perPage > mostPerPage) {
     throw badRequest(`\`per_page\` must be a whole number from 1 to ${mostPerPage}.`)
   }
-  const read = (text: string | null | undefined) => (text ? decodePlace(text, list, keys) : null)
+  const read = (text: string | null | undefined) => (text ? decodePosition(text, list, keys) : null)
   return { after: read(after), before: read(before), perPage, limit: perPage + 1, url, list, keys }
 }
 
@@ -62,7 +62,7 @@ export function readCursor(url: RequestUrl, list: string, keys: Keyring): Cursor
 export function cursorAnswer<T>(
   request: CursorRequest,
   rows: readonly T[],
-  place: (row: T) => Place,
+  positionOf: (row: T) => Position,
   present: (row: T) => unknown,
 ): Answer {
   const more = rows.length > request.perPage
@@ -73,7 +73,7 @@ export function cursorAnswer<T>(
   const url = { ...request.url, query }
   const to = (change: { after?: string; before?: string }) =>
     withQuery(url, { ...change, per_page: request.perPage })
-  const code = (row: T) => encodePlace(place(row), request.list, request.keys)
+  const code = (row: T) => encodePosition(positionOf(row), request.list, request.keys)
   const isFirst = request.after === null && request.before === null
   const links = {
     self: withQuery(request.url, { per_page: request.perPage }),
@@ -93,15 +93,15 @@ function nextLink(
   to: (change: { after: string }) => string,
 ): { next?: string } {
   if (last !== null && (before !== null || more || isEndless)) return { next: to({ after: last }) }
-  return isEndless && after !== null ? { next: to({ after: encodePlace(after, list, keys) }) } : {}
+  return isEndless && after !== null ? { next: to({ after: encodePosition(after, list, keys) }) } : {}
 }
 
-export function encodePlace(place: Place, list: string, keys: Keyring): string {
-  const text = JSON.stringify([place.at, place.id])
+export function encodePosition(position: Position, list: string, keys: Keyring): string {
+  const text = JSON.stringify([position.at, position.id])
   return Buffer.concat([keys.sign(`cursor ${list}`, text), Buffer.from(text)]).toString('base64url')
 }
 
-export function decodePlace(cursor: string, list: string, keys: Keyring): Place {
+export function decodePosition(cursor: string, list: string, keys: Keyring): Position {
   const bytes = Buffer.from(cursor, 'base64url')
   const text = bytes.subarray(16).toString('utf8')
   // Several texts decode to the same bytes. Only the canonical one is valid.

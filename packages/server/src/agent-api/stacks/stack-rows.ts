@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { JobState } from '@millrace/engine/states.ts'
 import type { Context } from '../../context.ts'
 import type { Db } from '../../db/pool.ts'
-import type { Place } from '../../http/cursors.ts'
+import type { Position } from '../../http/cursors.ts'
 import { notFound } from '../../lib/errors.ts'
 import { isUuid, newId } from '../../lib/ids.ts'
 import type { Registration } from '../tokens.ts'
@@ -108,7 +108,7 @@ export async function listScheduled(
   db: Db,
   organizationId: string,
   queueId: string,
-  page: { after: Place | null; limit: number },
+  page: { after: Position | null; limit: number },
 ): Promise<ScheduledJob[]> {
   const behind = page.after && sql`and (j.scheduled_at, j.id) > (${page.after.at}, ${page.after.id})`
   const { rows } = await sql<ScheduledJob>`

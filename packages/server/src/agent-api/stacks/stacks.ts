@@ -12,7 +12,7 @@ import { environmentOf } from '../../conductor/environment.ts'
 import { reserveJobs } from '../../conductor/dispatch/reserve.ts'
 import { reservationSeconds } from '../../conductor/timers.ts'
 import { noContent, ok } from '../../http/answer.ts'
-import { decodePlace, encodePlace } from '../../http/cursors.ts'
+import { decodePosition, encodePosition } from '../../http/cursors.ts'
 import { badRequest, notFound, refused } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/ids.ts'
 import { agentRoute, done, lastOf } from '../route.ts'
@@ -66,7 +66,7 @@ const listScheduledJobs = agentRoute({
     await stacks.noteConnected(ctx, stack)
     const list = `scheduled jobs ${queue.id}`
     const [limit, cursor] = [readLimit(lastOf(query['limit'])), lastOf(query['after'])]
-    const after = cursor ? decodePlace(cursor, list, ctx.keys) : null
+    const after = cursor ? decodePosition(cursor, list, ctx.keys) : null
     const rows = await stacks.listScheduled(ctx.db, stack.organizationId, queue.id, {
       after,
       limit: limit + 1,
@@ -79,7 +79,7 @@ const listScheduledJobs = agentRoute({
       cluster_queue: { id: queue.id, paused: queue.isPaused, dispatch_paused: queue.isPaused },
       page_info: {
         has_next_page: rows.length > limit,
-        end_cursor: last ? encodePlace({ at: last.scheduled_at, id: last.id }, list, ctx.keys) : null,
+        end_cursor: last ? encodePosition({ at: last.scheduled_at, id: last.id }, list, ctx.keys) : null,
       },
     })
   },

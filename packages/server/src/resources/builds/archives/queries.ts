@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import { accessColumn, type PipelineAccess } from '../../../auth/pipeline-access.ts'
 import type { Db } from '../../../db/pool.ts'
-import type { Place } from '../../../http/cursors.ts'
+import type { Position } from '../../../http/cursors.ts'
 import { isUuid } from '../../../lib/ids.ts'
 
 export interface ArchivedBuildRow {
@@ -31,7 +31,7 @@ export async function listInPipeline(
   db: Db,
   orgId: string,
   pipelineId: string,
-  page: { after: Place | null; before: Place | null; limit: number },
+  page: { after: Position | null; before: Position | null; limit: number },
 ): Promise<ArchivedBuildRow[]> {
   const { after, before } = page
   const behind = after ? sql`and (a.created_at, a.id) < (${after.at}, ${after.id})` : sql``

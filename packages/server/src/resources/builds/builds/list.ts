@@ -1,7 +1,7 @@
 import type { Caller } from '../../../auth/caller.ts'
 import type { Context } from '../../../context.ts'
 import type { Answer } from '../../../http/answer.ts'
-import { decodePlace, encodePlace } from '../../../http/cursors.ts'
+import { decodePosition, encodePosition } from '../../../http/cursors.ts'
 import { linkHeader, withQuery, type RequestUrl } from '../../../http/links.ts'
 import { pageLinks, readPage } from '../../../http/paging.ts'
 import { badRequest } from '../../../lib/errors.ts'
@@ -33,7 +33,7 @@ export async function listBuilds(
 ): Promise<Answer> {
   const filter = readFilter(query)
   const page = readPage(url)
-  const after = query.after === undefined ? null : decodePlace(query.after, list.name, ctx.keys)
+  const after = query.after === undefined ? null : decodePosition(query.after, list.name, ctx.keys)
   if (after === null && page.offset >= ctx.config.deepestListing && !isNarrowed(filter)) {
     throw badRequest(tooDeep)
   }
@@ -43,7 +43,7 @@ export async function listBuilds(
   const shown = listed.slice(0, page.perPage)
   const hasNext = listed.length > shown.length
   const last = shown.at(-1)
-  const cursor = last && encodePlace({ at: last.created_at, id: last.id }, list.name, ctx.keys)
+  const cursor = last && encodePosition({ at: last.created_at, id: last.id }, list.name, ctx.keys)
   const links = after === null ? pageLinks(page, hasNext) : {}
   if (hasNext) {
     links['next-cursor'] = withQuery(url, { after: cursor, page: undefined, per_page: page.perPage })

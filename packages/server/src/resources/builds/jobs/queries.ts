@@ -4,7 +4,7 @@ import type { Caller, Organization } from '../../../auth/caller.ts'
 import { visiblePipelines } from '../../../auth/pipeline-access.ts'
 import { escaped } from '../../../db/json-text.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
-import type { Place } from '../../../http/cursors.ts'
+import type { Position } from '../../../http/cursors.ts'
 import { jobJson, jobsInBuilds, statesShownAs } from '../../job/job-json.ts'
 
 interface JobFilter {
@@ -30,7 +30,7 @@ export async function listInBuild(
   {
     filter: { states, withRetried, stepKey, groupKey },
     page: { after, before, limit },
-  }: { filter: JobFilter; page: { after: Place | null; before: Place | null; limit: number } },
+  }: { filter: JobFilter; page: { after: Position | null; before: Position | null; limit: number } },
 ): Promise<ListedJob[]> {
   const part =
     after !== null

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../db/pool.ts'
-import type { Place } from '../../../http/cursors.ts'
+import type { Position } from '../../../http/cursors.ts'
 
 export interface ListedStepUploadRow {
   id: string
@@ -29,7 +29,7 @@ export async function listInBuild(
   orgId: string,
   buildId: string,
   sourceJobId: string | null,
-  page: { after: Place | null; before: Place | null; limit: number },
+  page: { after: Position | null; before: Position | null; limit: number },
 ): Promise<ListedStepUploadRow[]> {
   const { after, before } = page
   const behind = after ? sql`and (created_at, id) > (${after.at}, ${after.id})` : sql``

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../../db/pool.ts'
+import type { Position } from '../../../http/cursors.ts'
 import type { Exchange } from '../../../notifications/delivery/attempt.ts'
 import type { MessageData } from '../../../notifications/messages/message.ts'
 import type { EventName } from '../../../notifications/names.ts'
@@ -24,18 +25,13 @@ const columns = sql`
   m.occurred_at, d.created_at, d.finished_at, case when d.state = 'pending' then (
     select q.due_at from notification_queues q where q.owner_id = d.owner_id and q.ordered_queue = d.ordered_queue) end as next_attempt_at`
 
-interface Place {
-  at: string
-  id: string
-}
-
 /** Newest first; with `before` in reverse order, so that the deliveries next to that place come first. */
 export async function listOfService(
   db: Db,
   orgId: string,
   serviceId: string,
   state: string | undefined,
-  { after, before, limit }: { after: Place | null; before: Place | null; limit: number },
+  { after, before, limit }: { after: Position | null; before: Position | null; limit: number },
 ): Promise<DeliveryRow[]> {
   const behind = after ? sql`and (d.created_at, d.id) < (${after.at}, ${after.id})` : sql``
   const ahead = before ? sql`and (d.created_at, d.id) > (${before.at}, ${before.id})` : sql``

@@ -13,7 +13,7 @@ export interface LoggedEventRow {
   data: MessageData
 }
 
-interface Place {
+interface Position {
   id: string
 }
 
@@ -22,7 +22,7 @@ export async function listOfService(
   db: Db,
   orgId: string,
   serviceId: string,
-  { after, before, limit }: { after: Place | null; before: Place | null; limit: number },
+  { after, before, limit }: { after: Position | null; before: Position | null; limit: number },
 ): Promise<LoggedEventRow[]> {
   const behind = after ? sql`and e.id > ${after.id}::bigint` : sql``
   const ahead = before ? sql`and e.id < ${before.id}::bigint` : sql``

@@ -3,6 +3,7 @@ import type { Caller, Organization } from '../../../auth/caller.ts'
 import { teamIsVisible } from '../../../auth/permissions.ts'
 import { visiblePipelines } from '../../../auth/pipeline-access.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
+import type { Position } from '../../../http/cursors.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { BuildStateName, ProviderId, ScopeName } from '../../../notifications/names.ts'
 import type { Settings } from '../../../notifications/provider.ts'
@@ -37,16 +38,11 @@ const select = sql`
       where t.service_id = s.id order by t.position) as scope_uuids
   from notification_services s left join users creator on creator.id = s.created_by`
 
-interface Place {
-  at: string
-  id: string
-}
-
 /** Oldest first; with `before` in reverse order, so that the services next to that place come first. */
 export async function listInOrg(
   db: Db,
   orgId: string,
-  { after, before, limit }: { after: Place | null; before: Place | null; limit: number },
+  { after, before, limit }: { after: Position | null; before: Position | null; limit: number },
 ): Promise<ServiceRow[]> {
   const behind = after ? sql`and (s.created_at, s.id) > (${after.at}, ${after.id})` : sql``
   const ahead = before ? sql`and (s.created_at, s.id) < (${before.at}, ${before.id})` : sql``

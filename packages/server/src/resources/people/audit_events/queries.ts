@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../db/pool.ts'
-import type { Place } from '../../../http/cursors.ts'
+import type { Position } from '../../../http/cursors.ts'
 import { notFound } from '../../../lib/errors.ts'
 
 export interface AuditEventRow {
@@ -19,7 +19,7 @@ const columns = sql`id, type, occurred_at, actor, subject, context, data`
 export async function listInOrg(
   db: Db,
   orgId: string,
-  page: { after: Place | null; before: Place | null; limit: number },
+  page: { after: Position | null; before: Position | null; limit: number },
 ): Promise<AuditEventRow[]> {
   const { after, before } = page
   const behind = after ? sql`and (occurred_at, id) < (${after.at}, ${after.id})` : sql``

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { MemberRole } from '../../../auth/caller.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
 import { violatedUnique } from '../../../db/transaction.ts'
-import type { Place } from '../../../http/cursors.ts'
+import type { Position } from '../../../http/cursors.ts'
 import { notFound, validationFailed } from '../../../lib/errors.ts'
 import { hashToken } from '../../../lib/ids.ts'
 import type { SsoMode } from '../schema.ts'
@@ -49,7 +49,7 @@ const select = sql`
 export async function listPending(
   db: Db,
   orgId: string,
-  { after, before, limit }: { after: Place | null; before: Place | null; limit: number },
+  { after, before, limit }: { after: Position | null; before: Position | null; limit: number },
 ): Promise<InvitationRow[]> {
   const part =
     after !== null
