@@ -57,13 +57,13 @@ export interface PreparedJob {
 }
 
 export function prepareHere(workplaces: Workplaces): PreparedJob {
-  const place = workplaces.prepare()
+  const workplace = workplaces.prepare()
   // The caller of `run` sees the failure. Until then it must not count as unhandled.
-  place.catch(() => {})
+  workplace.catch(() => {})
   return {
-    run: (host, job) => runJob(host, job, place),
+    run: (host, job) => runJob(host, job, workplace),
     delete: () =>
-      place.then(
+      workplace.then(
         ({ clear }) => clear(),
         () => {},
       ),
@@ -146,11 +146,11 @@ async function inPlace(
   const prepared = await preparing.catch(() => null)
   const isThere = prepared?.isThere() === true
   if (!isThere) await prepared?.clear()
-  const place = isThere ? prepared : await host.workplaces.prepare()
+  const workplace = isThere ? prepared : await host.workplaces.prepare()
   try {
-    return await carryOut(host, job, place, api, log)
+    return await carryOut(host, job, workplace, api, log)
   } finally {
-    await place.clear()
+    await workplace.clear()
   }
 }
 
@@ -165,18 +165,24 @@ function maxChunkBytesOf({
 
 type JobEnd = Pick<JobFinish, 'exit_status' | 'signal' | 'signal_reason'>
 
-async function carryOut(host: JobHost, job: Job, place: Workplace, api: Api, log: JobLog): Promise<JobEnd> {
+async function carryOut(
+  host: JobHost,
+  job: Job,
+  workplace: Workplace,
+  api: Api,
+  log: JobLog,
+): Promise<JobEnd> {
   const { settings, reaper } = host
   reaper.watch('job', job.id)
-  reaper.watch('folder', place.root)
-  const { run, ignored, missing } = openRun(host, job, place, api, log)
+  reaper.watch('folder', workplace.root)
+  const { run, ignored, missing } = openRun(host, job, workplace, api, log)
   const { cancel, output } = run
   const done = new AbortController()
   const { processLimit } = settings
   follow(host.abandoned, done.signal, () => cancel.request('agent_stop'))
   if (processLimit !== null) follow(processLimit.exceeded, done.signal, cancel.endNow)
   const watching = watchState(api, job.id, host.jobStatusIntervalSeconds, cancel, done.signal)
-  openJobSocket(run, place.socket)
+  openJobSocket(run, workplace.socket)
   log.hideVariables(run.env)
   try {
     mkdirSync(settings.buildPath, { recursive: true })
@@ -205,17 +211,17 @@ function follow(signal: AbortSignal, until: AbortSignal, act: () => void): void 
   else signal.addEventListener('abort', act, { signal: until })
 }
 
-function openRun(host: JobHost, job: Job, place: Workplace, api: Api, log: JobLog) {
+function openRun(host: JobHost, job: Job, workplace: Workplace, api: Api, log: JobLog) {
   const { settings, binPath, reaper } = host
   const { clock, cancelSignal: signal, cancelGraceSeconds: graceSeconds } = settings
   const processes = createProcesses(clock, reaper)
-  const output = openPipe(place.pipe, (bytes) => {
+  const output = openPipe(workplace.pipe, (bytes) => {
     log.write(bytes)
     if (log.isFull()) output.pause()
   })
   log.onDrained(output.resume)
   const { session } = api
-  const prepared = prepareEnvironment({ settings, job, session, binPath, socket: place.socket })
+  const prepared = prepareEnvironment({ settings, job, session, binPath, socket: workplace.socket })
   const { env } = prepared
   const requested = (reason: CancelReason, isTimeout: boolean) => {
     log.say(
@@ -238,7 +244,7 @@ function openRun(host: JobHost, job: Job, place: Workplace, api: Api, log: JobLo
     env,
     cwd: settings.buildPath,
     checkoutPath,
-    makeFolder: place.makeFolder,
+    makeFolder: workplace.makeFolder,
     plugins: [],
     cache: null,
   }

@@ -13,8 +13,8 @@ const LONGEST_END_MS = 6000
 
 const abandon = new AbortController()
 const workplaces = openWorkplaces(1)
-const place = workplaces.prepare()
-place.catch(() => {})
+const workplace = workplaces.prepare()
+workplace.catch(() => {})
 // A folder of this process, which no other job can change.
 const commands = makeCommandsFolder(process.execPath)
 commands.catch(() => {})
@@ -43,7 +43,7 @@ async function run({ options, session, job, jobStatusIntervalSeconds }: JobWork)
     jobStatusIntervalSeconds,
     abandoned: abandon.signal,
   }
-  const report = await runJob(host, job, place)
+  const report = await runJob(host, job, workplace)
   await workplaces.close()
   await remove()
   await reaper.close()

@@ -196,13 +196,13 @@ class Planning {
 
   private async insertFor(job: RunnableJob, imageRef: string, cpus: number): Promise<void> {
     const id = await this.insert(job, job.id, imageRef, cpus)
-    const place = { organization_id: job.organization_id, cluster_id: job.cluster_id, hosted_agent_id: id }
-    for (const volume of volumesOf(job)) await volumes.insertOwn(this.trx, { ...place, ...volume })
+    const ids = { organization_id: job.organization_id, cluster_id: job.cluster_id, hosted_agent_id: id }
+    for (const volume of volumesOf(job)) await volumes.insertOwn(this.trx, { ...ids, ...volume })
     await this.noteUse(job.queue_id)
   }
 
   private async insert(
-    place: { organization_id: string; cluster_id: string; queue_id: string; instance_shape: string },
+    queue: { organization_id: string; cluster_id: string; queue_id: string; instance_shape: string },
     jobId: string | null,
     imageRef: string,
     cpus: number,
@@ -211,10 +211,10 @@ class Planning {
     this.free -= cpus
     await hosted.insert(this.trx, {
       id,
-      organization_id: place.organization_id,
-      cluster_id: place.cluster_id,
-      queue_id: place.queue_id,
-      instance_shape: place.instance_shape,
+      organization_id: queue.organization_id,
+      cluster_id: queue.cluster_id,
+      queue_id: queue.queue_id,
+      instance_shape: queue.instance_shape,
       image_ref: imageRef,
       job_id: jobId,
       token_hash: hostedTokenHash(this.ctx, id),

@@ -47,8 +47,8 @@ interface Endpoint {
 
 async function resolveAll(allowed: readonly string[]): Promise<Endpoint[]> {
   const resolved = await Promise.all(
-    allowed.map(async (place) => {
-      const { hostname, port } = new URL(`tcp://${place}`)
+    allowed.map(async (address) => {
+      const { hostname, port } = new URL(`tcp://${address}`)
       // A name that cannot be resolved allows nothing.
       const found = isIPv4(hostname)
         ? [{ address: hostname }]

@@ -36,7 +36,7 @@ interface Blob {
 }
 
 interface Image {
-  place: ImageLocation
+  location: ImageLocation
   layers: readonly Blob[]
   config: Record<string, unknown>
   /** The digests of the unpacked layers. */
@@ -55,22 +55,22 @@ export function locate(image: string): Omit<ImageLocation, 'at'> & { host: strin
 }
 
 /** The digest of the manifest, or of the index if there is one. Uses HEAD, which rate limits do not count. */
-export async function findDigest(place: ImageLocation): Promise<string> {
-  const { at, name, reference } = place
+export async function findDigest(location: ImageLocation): Promise<string> {
+  const { at, name, reference } = location
   const url = `${at.pathOf(name)}/manifests/${reference}`
   const { headers } = await at.send(url, { method: 'HEAD', headers: accepting }, [200])
-  return headers.get('docker-content-digest') ?? digestOf(await readText(place, `manifests/${reference}`))
+  return headers.get('docker-content-digest') ?? digestOf(await readText(location, `manifests/${reference}`))
 }
 
-export async function readImage(place: ImageLocation): Promise<Image> {
-  const manifest = await readManifest(place)
+export async function readImage(location: ImageLocation): Promise<Image> {
+  const manifest = await readManifest(location)
   const { config: configBlob, layers } = manifest
   if (configBlob === undefined || layers === undefined) {
-    throw new Error(`${place.name} has no manifest of a kind that can be added to`)
+    throw new Error(`${location.name} has no manifest of a kind that can be added to`)
   }
-  const config = JSON.parse(await readText(place, `blobs/${configBlob.digest}`)) as Record<string, unknown>
+  const config = JSON.parse(await readText(location, `blobs/${configBlob.digest}`)) as Record<string, unknown>
   const { diff_ids: diffIds = [] } = (config['rootfs'] ?? {}) as { diff_ids?: string[] }
-  return { place, layers: layers.map(asOci), config, diffIds }
+  return { location, layers: layers.map(asOci), config, diffIds }
 }
 
 interface Manifest {
@@ -80,14 +80,14 @@ interface Manifest {
 }
 
 /** If it is an index, reads the manifest for this architecture. */
-async function readManifest(place: ImageLocation): Promise<Manifest> {
-  const manifest = JSON.parse(await readText(place, `manifests/${place.reference}`)) as Manifest
+async function readManifest(location: ImageLocation): Promise<Manifest> {
+  const manifest = JSON.parse(await readText(location, `manifests/${location.reference}`)) as Manifest
   if (manifest.manifests === undefined) return manifest
   const fitting = manifest.manifests.find(
     ({ platform }) => platform?.os === 'linux' && platform.architecture === architecture,
   )
-  if (fitting === undefined) throw new Error(`${place.name} has no image for linux/${architecture}`)
-  return readManifest({ ...place, reference: fitting.digest })
+  if (fitting === undefined) throw new Error(`${location.name} has no image for linux/${architecture}`)
+  return readManifest({ ...location, reference: fitting.digest })
 }
 
 async function readText({ at, name }: ImageLocation, what: string): Promise<string> {
@@ -111,8 +111,8 @@ const asOci = (layer: Blob): Blob => ({
 
 /** An image with the layers of both. The lower image's history is left out, because it lists only its own layers. */
 export async function stackImages(lower: Image, upper: Image, target: ImageLocation): Promise<string> {
-  for (const { place, layers } of [lower, upper]) {
-    for (const { digest } of layers) await copyBlob(place, target, digest)
+  for (const { location, layers } of [lower, upper]) {
+    for (const { digest } of layers) await copyBlob(location, target, digest)
   }
   const { history: _history, ...config } = lower.config
   const rootfs = { type: 'layers', diff_ids: [...lower.diffIds, ...upper.diffIds] }

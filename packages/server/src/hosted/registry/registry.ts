@@ -28,8 +28,8 @@ export function openRegistry({ prefix, ...access }: RegistrySettings): Registry 
   const { isInsecure } = access
   const [ownHost = ''] = prefix.split('/')
   const find = (image: string): ImageLocation => {
-    const { host, ...place } = locate(image)
-    return { ...place, at: connect(host, { ...access, isInsecure: isInsecure && host === ownHost }) }
+    const { host, ...location } = locate(image)
+    return { ...location, at: connect(host, { ...access, isInsecure: isInsecure && host === ownHost }) }
   }
   return {
     prefix,

@@ -123,8 +123,11 @@ const listOrgJobsRoute = route({
       queueIds,
       agentQueryRules: query.agent_query_rules ?? [],
     }
-    const place = { url: ctx.config.url, limit: page.limit, offset: page.offset }
-    const rows = await jobs.listInOrg(ctx.db, org, caller, filter, place)
+    const rows = await jobs.listInOrg(ctx.db, org, caller, filter, {
+      url: ctx.config.url,
+      limit: page.limit,
+      offset: page.offset,
+    })
     return pageAnswer(page, rows, (json): unknown => JSON.parse(json))
   },
 })

@@ -38,7 +38,7 @@ const select = sql`
       where t.service_id = s.id order by t.position) as scope_uuids
   from notification_services s left join users creator on creator.id = s.created_by`
 
-/** Oldest first; with `before` in reverse order, so that the services next to that place come first. */
+/** Oldest first; with `before` in reverse order, so that the services next to that position come first. */
 export async function listInOrg(
   db: Db,
   orgId: string,
@@ -88,17 +88,17 @@ export async function hasOthersOfWorkspace(db: Db, { id, provider, settings }: S
   return rows.length > 0
 }
 
-/** The service of the organization that is already connected to the same place. */
+/** The service of the organization that is already connected to the same target. */
 export async function lockConnected(
   trx: Trx,
   orgId: string,
   provider: ProviderId,
-  place: Settings,
+  target: Settings,
 ): Promise<ServiceRow | undefined> {
   const { rows } = await sql<{ id: string }>`
     select id from notification_services
     where organization_id = ${orgId} and provider = ${provider} and is_connected
-      and settings @> ${JSON.stringify(place)}::jsonb
+      and settings @> ${JSON.stringify(target)}::jsonb
     order by created_at, id limit 1 for update`.execute(trx)
   return rows[0] && findInOrg(trx, orgId, rows[0].id)
 }
