@@ -71,9 +71,11 @@ export function Palette({ org, onClose }: { org: string | null; onClose: () => v
               onClick={() => choose(entry)}
             >
               <Icon name={entry.icon} />
-              <span className={styles.title}>{entry.title}</span>
-              {entry.subtitle !== undefined && <span className={styles.subtitle}>{entry.subtitle}</span>}
-              {entry.keys !== undefined && <kbd className={styles.subtitle}>{entry.keys}</kbd>}
+              <span className="truncated">{entry.title}</span>
+              {entry.subtitle !== undefined && (
+                <span className={`truncated ${styles.subtitle}`}>{entry.subtitle}</span>
+              )}
+              {entry.keys !== undefined && <kbd className={`truncated ${styles.subtitle}`}>{entry.keys}</kbd>}
             </ComboboxItem>
           ))}
         </ComboboxList>

@@ -27,19 +27,19 @@ function Breadcrumb() {
   return (
     <nav aria-label="Breadcrumb" className={styles.crumbs}>
       {org === undefined ? (
-        <Link to="/-/start" className={styles.crumb}>
+        <Link to="/-/start" className={`truncated ${styles.crumb}`}>
           Millrace
         </Link>
       ) : (
         <OrganizationMenu org={org} />
       )}
       {org !== undefined && pipeline !== undefined && (
-        <Link to="/$org/$pipeline" params={{ org, pipeline }} className={styles.crumb}>
+        <Link to="/$org/$pipeline" params={{ org, pipeline }} className={`truncated ${styles.crumb}`}>
           {pipeline}
         </Link>
       )}
       {org !== undefined && pipeline !== undefined && number !== undefined && (
-        <span className={styles.crumb} aria-current="page">
+        <span className={`truncated ${styles.crumb}`} aria-current="page">
           #{number}
         </span>
       )}
@@ -57,7 +57,7 @@ function OrganizationMenu({ org }: { org: string }) {
   }))
   return (
     <span className={styles.organization}>
-      <Link to="/$org" params={{ org }} className={styles.crumb}>
+      <Link to="/$org" params={{ org }} className={`truncated ${styles.crumb}`}>
         {name}
       </Link>
       {entries.length > 1 && (

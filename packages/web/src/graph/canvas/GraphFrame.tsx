@@ -26,7 +26,7 @@ export function GraphFrame({ table, frame, onFold }: Props) {
         onClick={() => onFold(frame.id)}
       >
         <Icon name="chevron-down" size={14} />
-        <span className={styles.name}>{table.stepName(frame.id)}</span>
+        <span className={`truncated ${styles.name}`}>{table.stepName(frame.id)}</span>
         {look !== null && <StateMark look={look} />}
       </button>
     </div>

@@ -78,12 +78,12 @@ function Body({ table, node, summary }: { table: JobTable; node: LayoutNode; sum
         <Icon name={look?.icon ?? KIND_ICONS[node.kind]} isTurning={look?.icon === 'loader-circle'} />
       </span>
       <span className={styles.text}>
-        <span className={styles.name}>
+        <span className={`truncated ${styles.name}`}>
           <Label text={table.stepName(node.id)} />
         </span>
         <span className={styles.meta}>
           {node.kind === 'group' && <Icon name="layers" size={12} />}
-          <span className={styles.word}>{look?.label ?? ' '}</span>
+          <span className={`truncated ${styles.word}`}>{look?.label ?? ' '}</span>
           {total > 1 ? (
             <span>{total.toLocaleString()} jobs</span>
           ) : (

@@ -2,6 +2,7 @@ import { useCallback, useMemo, useState, type MouseEvent } from 'react'
 import { IconButton } from '../../parts/Button.tsx'
 import { useKeys } from '../../parts/keys.ts'
 import styles from './Graph.module.css'
+import rows from '../rows/Rows.module.css'
 import { GraphCanvas } from './GraphCanvas.tsx'
 import { walk, type Arrow } from '../layout/graph-walk.ts'
 import { StepJobs } from './StepJobs.tsx'
@@ -78,8 +79,8 @@ export function GraphView({ table, selectedJob, onSelect }: ViewProps) {
     [layout, direction, focusNode],
   )
 
-  if (layout === null) return <p className={styles.note}>Laying out {table.steps.length} steps…</p>
-  if (layout.nodes.length === 0) return <p className={styles.note}>There are no steps.</p>
+  if (layout === null) return <p className={rows.empty}>Laying out {table.steps.length} steps…</p>
+  if (layout.nodes.length === 0) return <p className={rows.empty}>There are no steps.</p>
 
   const size = { width: layout.width * zoom + 2 * MARGIN, height: layout.height * zoom + 2 * MARGIN }
 
@@ -117,7 +118,7 @@ export function GraphView({ table, selectedJob, onSelect }: ViewProps) {
           </div>
         </div>
       </div>
-      <div className={styles.controls}>
+      <div className={`card ${styles.controls}`}>
         <IconButton label="Zoom in" icon="zoom-in" onClick={() => zoomBy(1.25)} />
         <IconButton label="Zoom out" icon="zoom-out" onClick={() => zoomBy(0.8)} />
         <IconButton label="Fit" icon="maximize" onClick={fit} />

@@ -33,7 +33,7 @@ export function StepJobs({ table, stepId, selectedJob, onSelect, onClose }: Prop
   return (
     <section className={styles.panel} aria-label={`Jobs of ${table.stepName(stepId)}`}>
       <header className={styles.header}>
-        <h2 className={styles.title} ref={setHeading} tabIndex={-1}>
+        <h2 className={`truncated ${styles.title}`} ref={setHeading} tabIndex={-1}>
           {table.stepName(stepId)}
         </h2>
         <IconButton label="Close" icon="x" onClick={onClose} />
@@ -51,10 +51,10 @@ export function StepJobs({ table, stepId, selectedJob, onSelect, onClose }: Prop
                 onClick={selectOnClick(() => onSelect(job.id))}
               >
                 <StateMark look={job.look} />
-                <span className={rows.name} title={job.name}>
+                <span className="truncated" title={job.name}>
                   <Label text={job.name} />
                 </span>
-                <span className={rows.muted}>{job.note}</span>
+                <span className="truncated muted">{job.note}</span>
               </a>
             </li>
           ))}

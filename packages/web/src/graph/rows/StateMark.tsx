@@ -14,6 +14,6 @@ export const StateMark = ({ look, hasWord = true }: { look: StateLook; hasWord?:
       isTurning={look.icon === 'loader-circle'}
       {...(hasWord ? {} : { label: look.label })}
     />
-    {hasWord && <span className={styles.name}>{look.label}</span>}
+    {hasWord && <span className="truncated">{look.label}</span>}
   </span>
 )

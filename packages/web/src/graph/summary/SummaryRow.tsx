@@ -55,10 +55,10 @@ export const SummaryJob = memo(({ job, at, total, isSelected, onSelect, action }
       <span className={styles.mark}>
         <StateMark look={job.look} hasWord={false} />
       </span>
-      <span className={rows.name} title={job.name}>
+      <span className="truncated" title={job.name}>
         <Label text={job.name} />
       </span>
-      <span className={rows.muted}>{reasonOf(job)}</span>
+      <span className="truncated muted">{reasonOf(job)}</span>
       <span className={rows.number}>{job.attempt > 0 && `attempt ${job.attempt + 1}`}</span>
       <span className={rows.number}>
         {job.startedMs !== null && <Duration from={job.startedMs} to={job.finishedMs} />}

@@ -31,10 +31,10 @@ export const TableRow = memo(({ table, job, at, isSelected, onSelect }: Props) =
       <span role="cell" className={styles.state}>
         <StateMark look={job.look} />
       </span>
-      <span role="cell" className={rows.name}>
+      <span role="cell" className="truncated">
         <a
           href={`#${job.id}`}
-          className={styles.link}
+          className="row-link"
           title={job.name}
           aria-current={isSelected || undefined}
           onClick={selectOnClick(() => onSelect(job.id))}
@@ -42,10 +42,10 @@ export const TableRow = memo(({ table, job, at, isSelected, onSelect }: Props) =
           <Label text={job.name} />
         </a>
       </span>
-      <span role="cell" className={`${rows.muted} ${styles.wide}`}>
+      <span role="cell" className={`truncated muted ${styles.wide}`}>
         {[job.note, job.attempt > 0 ? `attempt ${job.attempt + 1}` : null].filter(Boolean).join(' · ')}
       </span>
-      <span role="cell" className={`${rows.muted} ${styles.widest}`} title={after}>
+      <span role="cell" className={`truncated muted ${styles.widest}`} title={after}>
         {after}
       </span>
       <span role="cell" className={rows.number}>
@@ -54,7 +54,7 @@ export const TableRow = memo(({ table, job, at, isSelected, onSelect }: Props) =
       <span role="cell" className={`${rows.number} ${styles.wide}`}>
         <Duration from={job.runnableMs} to={job.startedMs ?? job.finishedMs} />
       </span>
-      <span role="cell" className={`${rows.muted} ${styles.wide}`} title={job.agent ?? undefined}>
+      <span role="cell" className={`truncated muted ${styles.wide}`} title={job.agent ?? undefined}>
         {job.agent}
       </span>
     </div>

@@ -32,7 +32,7 @@ export const WaterfallRow = memo(({ table, job, startMs, at, isSelected, onSelec
     >
       <span className={styles.name}>
         <StateMark look={job.look} hasWord={false} />
-        <span className={rows.name} title={job.name}>
+        <span className="truncated" title={job.name}>
           <Label text={job.name} />
         </span>
       </span>

@@ -76,7 +76,7 @@ export function FindBar({ finder, onLeave }: Props) {
 function Count({ found: { matches, current, isSearching, failure } }: { found: Found }) {
   if (failure !== '')
     return (
-      <span className={styles.failure} role="alert" title={failure}>
+      <span className={`truncated ${styles.failure}`} role="alert" title={failure}>
         {failure}
       </span>
     )
