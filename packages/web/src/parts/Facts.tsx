@@ -10,7 +10,11 @@ interface Props {
 
 /** Names and values, one a line. Those without a value are left out. */
 export const Facts = ({ facts, isCode = false, isFramed = false }: Props) => (
-  <dl className={[styles.facts, isCode && styles.code, isFramed && styles.framed].filter(Boolean).join(' ')}>
+  <dl
+    className={[styles.facts, isCode && styles.code, isFramed && `card ${styles.framed}`]
+      .filter(Boolean)
+      .join(' ')}
+  >
     {facts.map(
       ([name, value]) =>
         value !== null &&

@@ -32,7 +32,7 @@ export const Menu = ({ label, children, entries, className }: Props) => (
     <MenuButton aria-label={label} title={label} className={className ?? styles.button}>
       {children}
     </MenuButton>
-    <Base gutter={4} portal unmountOnHide className={styles.menu}>
+    <Base gutter={4} portal unmountOnHide className={`card ${styles.menu}`}>
       {entries.map((entry, index) =>
         entry === 'separator' ? (
           // The order of a menu does not change while it is open.
@@ -51,7 +51,7 @@ function Item({ entry }: { entry: Exclude<MenuEntry, 'separator'> }) {
   const content = (
     <>
       {icon === undefined ? <span className={styles.space} /> : <Icon name={icon} />}
-      <span className={styles.label}>{label}</span>
+      <span className={`truncated ${styles.label}`}>{label}</span>
       {isChecked === true && <Icon name="check" label="chosen" />}
       {keys !== undefined && <kbd className={styles.keys}>{keys}</kbd>}
     </>

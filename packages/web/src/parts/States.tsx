@@ -64,7 +64,7 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
   if (failure?.status === 404) return <Missing />
   if (failure?.status === 403) return <Denied reason={failure.message} />
   return (
-    <section role="alert" className={styles.state}>
+    <section role="alert" className={`card ${styles.state}`}>
       <Icon name="circle-alert" size={24} />
       <h2>{failure?.message ?? 'This part of the page failed.'}</h2>
       <p className={styles.note}>
@@ -79,7 +79,7 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
 }
 
 export const Missing = ({ what = 'This' }: { what?: string }) => (
-  <section className={styles.state}>
+  <section className={`card ${styles.state}`}>
     <Icon name="map-pin" size={24} />
     <h2>{what} is not there, or not yours to see.</h2>
     <p className={styles.note}>
@@ -90,7 +90,7 @@ export const Missing = ({ what = 'This' }: { what?: string }) => (
 )
 
 export const Denied = ({ reason }: { reason: string }) => (
-  <section className={styles.state}>
+  <section className={`card ${styles.state}`}>
     <Icon name="lock" size={24} />
     <h2>You may not see this.</h2>
     <p className={styles.note}>{reason} An administrator of the organization can give you the right.</p>
@@ -105,7 +105,7 @@ interface EmptyProps {
 
 /** What belongs here, and one action. */
 export const Empty = ({ title, children, action }: EmptyProps) => (
-  <section className={styles.state}>
+  <section className={`card ${styles.state}`}>
     <h2>{title}</h2>
     {children !== undefined && <p className={styles.note}>{children}</p>}
     {action}

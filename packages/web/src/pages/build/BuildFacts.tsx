@@ -26,7 +26,7 @@ export function BuildFacts({ address, build }: { address: BuildAddress; build: B
       <span className={styles.number}>#{build.number}</span>
       <span className={styles.fact} title={build.branch}>
         <Icon name={build.tag === null ? 'git-branch' : 'tag'} size={14} />
-        <span className={styles.text}>{build.tag ?? build.branch}</span>
+        <span className={`truncated ${styles.text}`}>{build.tag ?? build.branch}</span>
       </span>
       <span className={styles.fact}>
         <Icon name="git-commit-horizontal" size={14} />
@@ -35,7 +35,7 @@ export function BuildFacts({ address, build }: { address: BuildAddress; build: B
       </span>
       <PullRequest build={build} />
       <span className={styles.fact}>
-        {who && <span className={styles.text}>{who}</span>} {sources[build.source]}
+        {who && <span className={`truncated ${styles.text}`}>{who}</span>} {sources[build.source]}
       </span>
       <Origin address={address} build={build} />
       <span>
@@ -57,7 +57,7 @@ function PullRequest({ build: { pull_request: request } }: { build: Build }) {
     /^(?:git@github\.com:|(?:https|git|ssh):\/\/(?:git@)?github\.com\/)(.+?)(?:\.git)?$/.exec(
       request.repository ?? '',
     ) ?? []
-  if (repository === undefined) return <span className={styles.text}>{text}</span>
+  if (repository === undefined) return <span className={`truncated ${styles.text}`}>{text}</span>
   return (
     <a
       href={`https://github.com/${repository}/pull/${encodeURIComponent(request.id)}`}
@@ -74,7 +74,11 @@ function Origin({ address: { org, pipeline }, build }: { address: BuildAddress; 
   if (triggered !== null) {
     const { build_pipeline_slug: slug, build_number: number } = triggered
     return (
-      <Link to={to} params={{ org, pipeline: slug, number: String(number) }} className={styles.text}>
+      <Link
+        to={to}
+        params={{ org, pipeline: slug, number: String(number) }}
+        className={`truncated ${styles.text}`}
+      >
         from {slug} #{number}
       </Link>
     )

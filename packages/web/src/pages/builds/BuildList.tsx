@@ -34,7 +34,7 @@ export function BuildList({ org, builds, withPipeline, isFiltered, onClearFilter
   if (rows.length === 0) return empty
   return (
     <>
-      <ul className={styles.list} aria-label="Builds" data-frozen-on-hover>
+      <ul className={`card ${styles.list}`} aria-label="Builds" data-frozen-on-hover>
         {rows.map((build) => (
           <BuildRow key={build.id} org={org} build={build} withPipeline={withPipeline} />
         ))}

@@ -33,18 +33,18 @@ export function BuildRow({ org, build, withPipeline }: Props) {
       <Link
         to="/$org/$pipeline/builds/$number"
         params={{ org, pipeline, number: String(number) }}
-        className={styles.message}
+        className={`truncated row-link ${styles.message}`}
       >
         <Label text={firstLine(build.message) ?? 'No message'} />
       </Link>
-      <span className={styles.number}>
+      <span className={`truncated ${styles.number}`}>
         {withPipeline && <span className={styles.pipeline}>{pipeline} </span>}#{number}
       </span>
-      <span className={styles.branch} title={branch}>
+      <span className={`truncated ${styles.branch}`} title={branch}>
         <Icon name="git-branch" size={12} /> <span>{branch}</span>
       </span>
       <code className={styles.commit}>{commit.slice(0, 7)}</code>
-      <span className={styles.who} title={`By ${sources[build.source]}`}>
+      <span className={`truncated ${styles.who}`} title={`By ${sources[build.source]}`}>
         {build.creator?.name ?? build.author?.name ?? sources[build.source]}
       </span>
       <span className={styles.duration}>

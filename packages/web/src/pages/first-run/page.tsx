@@ -42,7 +42,7 @@ export function FirstRunPage() {
   }
   return (
     <Page title="Welcome to Millrace" subtitle="Three steps to your first build. They tick themselves.">
-      <ol className={styles.steps}>
+      <ol className={`card ${styles.steps}`}>
         {stepsOf(facts).map(({ id, title, isDone }) => (
           <li key={id} className={isDone ? `${styles.step} ${styles.done}` : styles.step}>
             <Icon
@@ -59,7 +59,7 @@ export function FirstRunPage() {
           </li>
         ))}
       </ol>
-      <p className={styles.note}>
+      <p className="muted">
         Then:{' '}
         <Link to="/$org" params={{ org }}>
           all pipelines

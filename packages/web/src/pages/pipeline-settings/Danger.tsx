@@ -28,7 +28,7 @@ export function Danger({ org, pipeline }: { org: string; pipeline: Pipeline }) {
   }
   return (
     <>
-      <div className={styles.box}>
+      <div className={`card ${styles.box}`}>
         <div>
           <h3>{isArchived ? 'Take it out of the archive' : 'Archive'}</h3>
           <p className={styles.note}>
@@ -39,7 +39,7 @@ export function Danger({ org, pipeline }: { org: string; pipeline: Pipeline }) {
         </div>
         <Button onClick={() => void setArchived(!isArchived)}>{isArchived ? 'Take back' : 'Archive'}</Button>
       </div>
-      <div className={styles.box}>
+      <div className={`card ${styles.box}`}>
         <div>
           <h3>Delete</h3>
           <p className={styles.note}>Its builds, logs and artifacts go with it. This cannot be undone.</p>

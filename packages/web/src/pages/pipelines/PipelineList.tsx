@@ -32,7 +32,7 @@ export function PipelineList({ org, pipelines, trends, onFavorite }: Props) {
   return (
     <ul
       ref={list}
-      className={styles.list}
+      className={`card ${styles.list}`}
       aria-label="Pipelines"
       data-frozen-on-hover
       style={{ height: rows.getTotalSize() }}

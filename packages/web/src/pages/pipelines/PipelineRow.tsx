@@ -38,11 +38,15 @@ export function PipelineRow({ org, pipeline, trend, onFavorite }: Props) {
         )}
       </span>
       <span className={styles.name}>
-        <Link to="/$org/$pipeline" params={{ org, pipeline: pipeline.slug }} className={styles.link}>
+        <Link
+          to="/$org/$pipeline"
+          params={{ org, pipeline: pipeline.slug }}
+          className={`truncated row-link ${styles.link}`}
+        >
           <Label text={pipeline.name} />
         </Link>
         {last !== undefined && (
-          <span className={styles.message}>
+          <span className={`truncated muted ${styles.message}`}>
             <Label text={last.message?.split('\n', 1)[0] ?? last.branch} />
           </span>
         )}

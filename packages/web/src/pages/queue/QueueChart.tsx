@@ -20,7 +20,7 @@ export function QueueChart({ points }: { points: Metrics['points'] }) {
   }, [points])
   const most = Math.max(0, ...points.map(([, waiting = 0]) => waiting))
   return (
-    <figure className={styles.figure}>
+    <figure className={`card ${styles.figure}`}>
       <div ref={host} className={styles.chart} aria-hidden="true" />
       <figcaption className={styles.caption}>
         <span className={styles.waiting}>Waiting jobs</span> <span className={styles.busy}>Busy agents</span>

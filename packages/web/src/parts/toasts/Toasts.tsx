@@ -8,7 +8,7 @@ export function Toasts() {
   return (
     <div className={styles.toasts} role="status" aria-live="polite">
       {toasts.map(({ id, text, tone, undo }) => (
-        <div key={id} className={`${styles.toast} ${styles[tone]}`}>
+        <div key={id} className={`card ${styles.toast} ${styles[tone]}`}>
           <span>{text}</span>
           {undo !== null && (
             <Button

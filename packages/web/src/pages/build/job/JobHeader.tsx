@@ -50,7 +50,7 @@ export function JobHeader(props: Props) {
         state={job.state}
         detail={{ softFailed: job.isSoftFailed, unblockable: job.isUnblockable, reason: job.note }}
       />
-      <h2 className={styles.name} title={job.name}>
+      <h2 className={`truncated ${styles.name}`} title={job.name}>
         <Label text={job.name} />
       </h2>
       <span className={styles.facts}>
@@ -91,7 +91,7 @@ export function JobHeader(props: Props) {
 
 const noteOf = ({ note, exitStatus }: Job) => {
   const text = note ?? (exitStatus === null ? null : `exit ${exitStatus}`)
-  return text !== null && <span className={styles.note}>{text}</span>
+  return text !== null && <span className={`truncated ${styles.note}`}>{text}</span>
 }
 
 function PanelButtons({ isFull, canDock, dock, onDock, onFull, onClose }: PanelControls) {

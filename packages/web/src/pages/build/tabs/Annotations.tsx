@@ -67,12 +67,12 @@ function AnnotationBox({ annotation, links }: { annotation: Annotation; links: A
   }, [isOpen])
   return (
     <article
-      className={`${styles.annotation} ${styles[style ?? 'none']}`}
+      className={`card ${styles.annotation} ${styles[style ?? 'none']}`}
       aria-label={`Annotation ${context}`}
     >
       <header className={styles.header}>
         <Icon name={icons[style ?? 'none']} {...(style === null ? {} : { label: style })} />
-        <span className={styles.context}>{context}</span>
+        <span className={`truncated ${styles.context}`}>{context}</span>
         <Time at={updatedAt} />
       </header>
       <div ref={body} className={`prose ${styles.body} ${isOpen ? '' : styles.folded}`}>

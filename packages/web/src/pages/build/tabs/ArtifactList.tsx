@@ -33,7 +33,7 @@ export function ArtifactList({ list, empty, jobOf }: Props) {
         {artifacts.map((artifact) => (
           <li key={artifact.id} className={styles.row}>
             <ArtifactName artifact={artifact} />
-            <span className={styles.job}>{jobOf?.(artifact)}</span>
+            <span className="muted">{jobOf?.(artifact)}</span>
             {artifact.state !== 'finished' && <StateBadge kind="artifact" state={artifact.state} />}
             <span className={styles.size}>{formatSize(artifact.file_size)}</span>
           </li>

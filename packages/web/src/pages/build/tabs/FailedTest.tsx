@@ -15,15 +15,15 @@ export function FailedTest({ test }: { test: Schemas['BuildTest'] }) {
     <li className={styles.row}>
       <StateIcon kind="job" state="failed" />
       <span className={styles.name}>
-        {test.scope !== '' && <span className={styles.aside}>{test.scope} › </span>}
+        {test.scope !== '' && <span className="muted">{test.scope} › </span>}
         {test.name}
       </span>
       {passed > 0 && (
-        <span className={styles.aside}>
+        <span className="muted">
           <Icon name="triangle-alert" size={14} /> flaky: {failed} failed, {passed} passed
         </span>
       )}
-      {fail?.duration != null && <span className={styles.aside}>{formatDuration(fail.duration)}</span>}
+      {fail?.duration != null && <span className="muted">{formatDuration(fail.duration)}</span>}
       {test.location !== null && <code className={styles.more}>{test.location}</code>}
       {fail?.failure_reason && <span className={styles.more}>{fail.failure_reason}</span>}
       {details.length > 0 && (

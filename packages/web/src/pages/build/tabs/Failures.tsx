@@ -81,8 +81,8 @@ function Failure({ job, selection }: { job: FailedJob; selection: Selection }) {
       >
         <Label text={job.name ?? job.command ?? job.id} />
       </a>
-      <span className={styles.aside}>{reasonOf(job)}</span>
-      {job.attempt > 1 && <span className={styles.aside}>attempt {job.attempt}</span>}
+      <span className="muted">{reasonOf(job)}</span>
+      {job.attempt > 1 && <span className="muted">attempt {job.attempt}</span>}
       {log.rows.length > 0 && (
         <div className={styles.more}>
           {log.group !== null && <span>{log.group}</span>}
@@ -137,16 +137,16 @@ const FailedTests = ({ tests }: { tests: Summary['tests'] }) => (
         <li key={test.id} className={styles.row}>
           <StateIcon kind="job" state="failed" />
           <span className={styles.name}>
-            {test.scope !== '' && <span className={styles.aside}>{test.scope} › </span>}
+            {test.scope !== '' && <span className="muted">{test.scope} › </span>}
             {test.name}
           </span>
           {test.flaky && (
-            <span className={styles.aside}>
+            <span className="muted">
               <Icon name="triangle-alert" size={14} /> flaky: it passed with the same commit too
             </span>
           )}
           {test.recent_failures > 0 && (
-            <span className={styles.aside}>
+            <span className="muted">
               failed in {test.recent_failures} of the last 20 runs before this build
             </span>
           )}

@@ -58,8 +58,8 @@ const Delivery = ({ delivery }: { delivery: Schemas['BuildDelivery'] }) => (
       detail={{ failures: delivery.error === null ? 0 : delivery.attempts_count }}
     />
     <span className={styles.name}>{delivery.to}</span>
-    <span className={styles.aside}>{delivery.event}</span>
-    <span className={styles.aside}>
+    <span className="muted">{delivery.event}</span>
+    <span className="muted">
       <Time at={delivery.created_at} />
     </span>
     {delivery.error !== null && <span className={styles.more}>{delivery.error}</span>}
@@ -72,7 +72,7 @@ const Status = ({ status }: { status: Schemas['CommitStatus'] }) => (
     <span className={styles.name}>
       {status.context}: {status.description}
     </span>
-    <span className={styles.aside}>
+    <span className="muted">
       {status.delivered_at === null ? 'not delivered yet' : <Time at={status.delivered_at} />}
     </span>
     {status.error !== null && <span className={styles.more}>{status.error}</span>}

@@ -34,8 +34,8 @@ export function StepUploads({ address, table, isRunning }: Props) {
             <span className={styles.name}>
               by <a href={`#${upload.source_job_id}`}>{table.job(upload.source_job_id)?.name ?? 'a job'}</a>
             </span>
-            <span className={styles.aside}>{upload.created_jobs_count} jobs</span>
-            <span className={styles.aside}>
+            <span className="muted">{upload.created_jobs_count} jobs</span>
+            <span className="muted">
               <Time at={upload.created_at} />
             </span>
             {upload.message !== null && <span className={styles.more}>{upload.message}</span>}

@@ -42,14 +42,14 @@ const Run = ({ run }: { run: Schemas['TestRun'] }) => (
       state={run.result === 'pending' || run.result === 'stale' ? 'running' : run.result}
     />
     <span className={styles.name}>{run.suite.slug}</span>
-    <span className={styles.aside}>
+    <span className="muted">
       {[
         `${run.passed_count.toLocaleString()} passed`,
         ...(run.failed_count > 0 ? [`${run.failed_count.toLocaleString()} failed`] : []),
         ...(run.skipped_count > 0 ? [`${run.skipped_count.toLocaleString()} skipped`] : []),
       ].join(', ')}
     </span>
-    <span className={styles.aside}>{formatDuration(run.duration)}</span>
+    <span className="muted">{formatDuration(run.duration)}</span>
   </li>
 )
 
