@@ -10,7 +10,7 @@ import { Page } from '../../parts/Page.tsx'
 import { PauseDialog } from '../../parts/dialogs/PauseDialog.tsx'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
 import { Loading, Problem } from '../../parts/States.tsx'
-import { Time } from '../../parts/time/Time.tsx'
+import { TimeOrNever } from '../../parts/time/Time.tsx'
 import { showFailure, showToast } from '../../parts/toasts/toasts.ts'
 import { stateOf } from '../agents/agent-state.ts'
 import { JobLink } from '../agents/AgentTable.tsx'
@@ -56,24 +56,14 @@ export function AgentPage() {
         isFramed
         facts={[
           ['Job', agent.job === null ? 'None' : <JobLink key="job" job={agent.job} />],
-          [
-            'Last job ended',
-            agent.last_job_finished_at === null ? (
-              'Never'
-            ) : (
-              <Time key="ended" at={agent.last_job_finished_at} />
-            ),
-          ],
+          ['Last job ended', <TimeOrNever key="ended" at={agent.last_job_finished_at} />],
           ['Queue', agent.queue ?? 'None'],
           ['Tags', agent.meta_data.join(', ') || 'None'],
           ['Host', agent.hostname],
           ['Address', agent.ip_address ?? 'Unknown'],
           ['System', `${agent.os_id} ${agent.arch}`],
           ['Version', agent.version],
-          [
-            'Connected',
-            agent.connected_at === null ? 'Never' : <Time key="connected" at={agent.connected_at} />,
-          ],
+          ['Connected', <TimeOrNever key="connected" at={agent.connected_at} />],
           [
             'Id',
             <span key="id">

@@ -1,47 +1,31 @@
 import { Link } from '@tanstack/react-router'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
-import table from '../../parts/Table.module.css'
+import { Table } from '../../parts/Table.tsx'
 import { Time } from '../../parts/time/Time.tsx'
 import { orderAgents, stateOf } from './agent-state.ts'
 import type { Agent } from './queries.ts'
 
 export const AgentTable = ({ agents }: { agents: readonly Agent[] }) => (
-  <div className={table.scroll}>
-    <table className={table.table} aria-label="Agents">
-      <thead>
-        <tr>
-          <th>State</th>
-          <th>Name</th>
-          <th>Job</th>
-          <th className={table.optional}>Queue</th>
-          <th className={table.optional}>Host</th>
-          <th className={table.optional}>Version</th>
-          <th>Since</th>
-        </tr>
-      </thead>
-      <tbody>
-        {orderAgents(agents).map((agent) => (
-          <tr key={agent.id}>
-            <td>
-              <StateBadge kind="agent" {...stateOf(agent)} />
-            </td>
-            <td>
-              <Link to={pathOf(agent.web_url)} title={agent.name}>
-                {agent.name}
-              </Link>
-            </td>
-            <td>{agent.job === null ? '–' : <JobLink job={agent.job} />}</td>
-            <td className={table.optional}>{agent.queue ?? '–'}</td>
-            <td className={`${table.optional} ${table.muted}`}>{agent.hostname}</td>
-            <td className={`${table.optional} ${table.muted}`}>{agent.version}</td>
-            <td className={table.muted}>
-              <Time at={agent.lost_at ?? agent.disconnected_at ?? agent.connected_at ?? agent.created_at} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
+  <Table
+    label="Agents"
+    rows={orderAgents(agents)}
+    columns={[
+      { head: 'State', render: (agent) => <StateBadge kind="agent" {...stateOf(agent)} /> },
+      {
+        head: 'Name',
+        render: ({ name, web_url: url }) => (
+          <Link to={pathOf(url)} title={name}>
+            {name}
+          </Link>
+        ),
+      },
+      { head: 'Job', render: ({ job }) => (job === null ? '–' : <JobLink job={job} />) },
+      { head: 'Queue', look: 'optional', render: ({ queue }) => queue ?? '–' },
+      { head: 'Host', look: 'aside', render: ({ hostname }) => hostname },
+      { head: 'Version', look: 'aside', render: ({ version }) => version },
+      { head: 'Since', look: 'muted', render: (agent) => <Time at={sinceOf(agent)} /> },
+    ]}
+  />
 )
 
 export const JobLink = ({ job }: { job: NonNullable<Agent['job']> }) => (
@@ -49,5 +33,8 @@ export const JobLink = ({ job }: { job: NonNullable<Agent['job']> }) => (
     {job.name ?? job.command ?? 'Job'}
   </Link>
 )
+
+const sinceOf = ({ lost_at: lost, disconnected_at: left, connected_at: came, created_at: made }: Agent) =>
+  lost ?? left ?? came ?? made
 
 const pathOf = (address: string) => new URL(address).pathname

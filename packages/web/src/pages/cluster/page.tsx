@@ -5,7 +5,7 @@ import { Button } from '../../parts/Button.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
 import { Empty, Loading, Problem } from '../../parts/States.tsx'
-import table from '../../parts/Table.module.css'
+import { Table } from '../../parts/Table.tsx'
 import { clusterQuery, queuesQuery, type Queue } from './queries.ts'
 import { StartAgentDialog } from './StartAgentDialog.tsx'
 import { Tokens } from './Tokens.tsx'
@@ -55,38 +55,31 @@ interface QueuesProps {
 }
 
 const Queues = ({ queues, defaultId }: QueuesProps) => (
-  <div className={table.scroll}>
-    <table className={table.table} aria-label="Queues">
-      <thead>
-        <tr>
-          <th>Key</th>
-          <th>State</th>
-          <th>Description</th>
-        </tr>
-      </thead>
-      <tbody>
-        {queues.map(
-          ({
-            id,
-            key,
-            description,
-            web_url: webUrl,
-            dispatch_paused: isPaused,
-            dispatch_paused_note: note,
-          }) => (
-            <tr key={id}>
-              <td>
-                <Link to={new URL(webUrl).pathname}>{key}</Link>
-                {id === defaultId && <span className={table.muted}> · default</span>}
-              </td>
-              <td>
-                <StateBadge kind="queue" state={isPaused ? 'paused' : 'active'} />
-              </td>
-              <td className={table.muted}>{isPaused ? note : description}</td>
-            </tr>
-          ),
-        )}
-      </tbody>
-    </table>
-  </div>
+  <Table
+    label="Queues"
+    rows={queues}
+    columns={[
+      {
+        head: 'Key',
+        render: ({ id, key, web_url: url }) => (
+          <>
+            <Link to={new URL(url).pathname}>{key}</Link>
+            {id === defaultId && <span className="muted"> · default</span>}
+          </>
+        ),
+      },
+      {
+        head: 'State',
+        render: ({ dispatch_paused: isPaused }) => (
+          <StateBadge kind="queue" state={isPaused ? 'paused' : 'active'} />
+        ),
+      },
+      {
+        head: 'Description',
+        look: 'muted',
+        render: ({ description, dispatch_paused: isPaused, dispatch_paused_note: note }) =>
+          isPaused ? note : description,
+      },
+    ]}
+  />
 )

@@ -5,7 +5,6 @@ const cluster = '/v2/organizations/{org}/clusters/{cluster}'
 
 export type Cluster = Answer<`GET ${typeof cluster}`>
 export type Queue = Answer<`GET ${typeof cluster}/queues`>[number]
-export type ClusterToken = Answer<`GET ${typeof cluster}/tokens`>[number]
 
 export const clusterQuery = (org: string, id: string) =>
   query(`GET ${cluster}`, { params: { org, cluster: id }, query: { include_viewer: true } })

@@ -3,7 +3,7 @@ import { Link, useParams } from '@tanstack/react-router'
 import { Label } from '../../parts/Label.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Empty, Loading, Problem } from '../../parts/States.tsx'
-import table from '../../parts/Table.module.css'
+import { Table } from '../../parts/Table.tsx'
 import { clustersQuery } from './queries.ts'
 
 export function ClustersPage() {
@@ -20,32 +20,26 @@ export function ClustersPage() {
         <Empty title="No clusters yet">An administrator can create one over the API.</Empty>
       )}
       {clusters !== undefined && clusters.length > 0 && (
-        <div className={table.scroll}>
-          <table className={table.table} aria-label="Clusters">
-            <thead>
-              <tr>
-                <th>Name</th>
-                <th>Description</th>
-                <th className={table.optional}>Agents</th>
-              </tr>
-            </thead>
-            <tbody>
-              {clusters.map(({ id, name, description, hosted }) => (
-                <tr key={id}>
-                  <td>
-                    <Link to="/organizations/$org/clusters/$cluster" params={{ org, cluster: id }}>
-                      <Label text={name} />
-                    </Link>
-                  </td>
-                  <td className={table.muted}>{description}</td>
-                  <td className={`${table.optional} ${table.muted}`}>
-                    {hosted === true ? 'Hosted' : 'Self-hosted'}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label="Clusters"
+          rows={clusters}
+          columns={[
+            {
+              head: 'Name',
+              render: ({ id, name }) => (
+                <Link to="/organizations/$org/clusters/$cluster" params={{ org, cluster: id }}>
+                  <Label text={name} />
+                </Link>
+              ),
+            },
+            { head: 'Description', look: 'muted', render: ({ description }) => description },
+            {
+              head: 'Agents',
+              look: 'aside',
+              render: ({ hosted }) => (hosted === true ? 'Hosted' : 'Self-hosted'),
+            },
+          ]}
+        />
       )}
     </Page>
   )

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { Button } from '../../parts/Button.tsx'
 import { ConfirmDialog } from '../../parts/dialogs/ConfirmDialog.tsx'
 import { Loading, Problem } from '../../parts/States.tsx'
-import table from '../../parts/Table.module.css'
+import { Table } from '../../parts/Table.tsx'
 import { Time } from '../../parts/time/Time.tsx'
 import { showFailure, showToast } from '../../parts/toasts/toasts.ts'
 import { browserOf } from './browser-name.ts'
@@ -36,38 +36,25 @@ export function SessionsPage() {
       {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
       {error === null && sessions === undefined && <Loading />}
       {sessions !== undefined && (
-        <div className={table.scroll}>
-          <table className={table.table} aria-label="Sessions">
-            <thead>
-              <tr>
-                <th>Browser</th>
-                <th className={table.optional}>Address</th>
-                <th className={table.optional}>Signed in with</th>
-                <th>Last used</th>
-                <th>
-                  <span className="visually-hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {sessions.map((session) => (
-                <tr key={session.id}>
-                  <td title={session.user_agent ?? undefined}>
-                    {session.current ? 'This browser' : browserOf(session.user_agent)}
-                  </td>
-                  <td className={`${table.optional} ${table.muted}`}>{session.last_used_ip ?? session.ip}</td>
-                  <td className={`${table.optional} ${table.muted}`}>{ways[session.opened_with]}</td>
-                  <td className={table.muted}>
-                    <Time at={session.last_used_at ?? session.created_at} />
-                  </td>
-                  <td className={table.right}>
-                    <Button onClick={() => void end(session)}>Sign out</Button>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label="Sessions"
+          rows={sessions}
+          columns={[
+            {
+              head: 'Browser',
+              titleOf: ({ user_agent: agent }) => agent ?? undefined,
+              render: ({ current, user_agent: agent }) => (current ? 'This browser' : browserOf(agent)),
+            },
+            { head: 'Address', look: 'aside', render: (session) => session.last_used_ip ?? session.ip },
+            { head: 'Signed in with', look: 'aside', render: (session) => ways[session.opened_with] },
+            {
+              head: 'Last used',
+              look: 'muted',
+              render: (session) => <Time at={session.last_used_at ?? session.created_at} />,
+            },
+          ]}
+          renderAction={(session) => <Button onClick={() => void end(session)}>Sign out</Button>}
+        />
       )}
       {isEnding && (
         <ConfirmDialog

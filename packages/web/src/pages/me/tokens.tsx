@@ -2,11 +2,10 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from '../../parts/Button.tsx'
-import { ConfirmDialog } from '../../parts/dialogs/ConfirmDialog.tsx'
 import { Empty, Loading, Problem } from '../../parts/States.tsx'
-import table from '../../parts/Table.module.css'
-import { Time } from '../../parts/time/Time.tsx'
+import { TimeOrNever } from '../../parts/time/Time.tsx'
 import { showToast } from '../../parts/toasts/toasts.ts'
+import { TokenTable } from '../../parts/TokenTable.tsx'
 import { MeLayout } from './MeLayout.tsx'
 import { NewTokenDialog } from './NewTokenDialog.tsx'
 import { revokeToken, tokensQuery, type Token } from './queries.ts'
@@ -28,7 +27,7 @@ export function TokensPage() {
       {tokens?.length === 0 && (
         <Empty title="No access tokens yet">Programs use them to call the API in your name.</Empty>
       )}
-      {tokens !== undefined && tokens.length > 0 && <TokenTable tokens={tokens} />}
+      {tokens !== undefined && tokens.length > 0 && <OwnTokens tokens={tokens} />}
       {isNewOpen && (
         <NewTokenDialog
           proposed={proposed}
@@ -42,61 +41,28 @@ export function TokensPage() {
   )
 }
 
-function TokenTable({ tokens }: { tokens: readonly Token[] }) {
+function OwnTokens({ tokens }: { tokens: readonly Token[] }) {
   const queryClient = useQueryClient()
-  const [revoking, setRevoking] = useState<Token | null>(null)
   return (
-    <>
-      <div className={table.scroll}>
-        <table className={table.table} aria-label="Access tokens">
-          <thead>
-            <tr>
-              <th>Description</th>
-              <th className={table.optional}>Scopes</th>
-              <th className={table.optional}>Last used</th>
-              <th>Expires</th>
-              <th>
-                <span className="visually-hidden">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {tokens.map((token) => (
-              <tr key={token.id}>
-                <td>{token.description}</td>
-                <td className={`${table.optional} ${table.muted}`} title={token.scopes.join(', ')}>
-                  {token.scopes.length === 1 ? token.scopes[0] : `${token.scopes.length} scopes`}
-                </td>
-                <td className={`${table.optional} ${table.muted}`}>
-                  {token.last_used_at === null ? 'Never' : <Time at={token.last_used_at} />}
-                </td>
-                <td className={table.muted}>
-                  {token.expires_at === null ? 'Never' : <Time at={token.expires_at} />}
-                </td>
-                <td className={table.right}>
-                  <Button kind="danger" onClick={() => setRevoking(token)}>
-                    Revoke…
-                  </Button>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {revoking !== null && (
-        <ConfirmDialog
-          title={`Revoke “${revoking.description}”?`}
-          action="Revoke this token"
-          onConfirm={async () => {
-            await revokeToken(revoking.id)
-            await queryClient.invalidateQueries({ queryKey: tokensQuery().queryKey })
-            showToast(`“${revoking.description}” is revoked.`)
-          }}
-          onClose={() => setRevoking(null)}
-        >
-          <p>Programs that use it are refused from then on. This cannot be undone.</p>
-        </ConfirmDialog>
-      )}
-    </>
+    <TokenTable
+      label="Access tokens"
+      tokens={tokens}
+      columns={[
+        {
+          head: 'Scopes',
+          look: 'aside',
+          titleOf: ({ scopes }) => scopes.join(', '),
+          render: ({ scopes }) => (scopes.length === 1 ? scopes[0] : `${scopes.length} scopes`),
+        },
+        { head: 'Last used', look: 'aside', render: (token) => <TimeOrNever at={token.last_used_at} /> },
+        { head: 'Expires', look: 'muted', render: (token) => <TimeOrNever at={token.expires_at} /> },
+      ]}
+      effect="Programs that use it are refused from then on. This cannot be undone."
+      onRevoke={async ({ id, description }) => {
+        await revokeToken(id)
+        await queryClient.invalidateQueries({ queryKey: tokensQuery().queryKey })
+        showToast(`“${description}” is revoked.`)
+      }}
+    />
   )
 }

@@ -12,6 +12,8 @@ export function Time({ at }: { at: string | number }) {
   )
 }
 
+export const TimeOrNever = ({ at }: { at: string | null }) => (at === null ? 'Never' : <Time at={at} />)
+
 /** From `from` to `to`, or to now while it goes on. */
 export function Duration({ from, to }: { from: string | number | null; to: string | number | null }) {
   if (from === null) return <span aria-label="not started">–</span>

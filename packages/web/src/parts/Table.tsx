@@ -1,0 +1,60 @@
+import type { ReactNode } from 'react'
+import styles from './Table.module.css'
+
+export interface Column<Row> {
+  head: string
+  render: (row: Row) => ReactNode
+  /** Shown when the pointer rests on the cell. */
+  titleOf?: (row: Row) => string | undefined
+  look?: keyof typeof looks
+}
+
+/** A phone leaves out what is optional or an aside. */
+const looks = {
+  muted: 'muted',
+  optional: styles.optional,
+  aside: `${styles.optional} muted`,
+  number: `${styles.right} muted`,
+}
+
+interface Props<Row> {
+  label: string
+  rows: readonly Row[]
+  columns: ReadonlyArray<Column<Row>>
+  /** The button at the end of a row. */
+  renderAction?: (row: Row) => ReactNode
+}
+
+/** A table that is read more than compared. */
+export const Table = <Row extends { id: string }>({ label, rows, columns, renderAction }: Props<Row>) => (
+  <div className={`card ${styles.scroll}`}>
+    <table className={styles.table} aria-label={label}>
+      <thead>
+        <tr>
+          {columns.map(({ head, look }) => (
+            <th key={head} className={look && looks[look]}>
+              {head}
+            </th>
+          ))}
+          {renderAction !== undefined && (
+            <th>
+              <span className="visually-hidden">Actions</span>
+            </th>
+          )}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.id}>
+            {columns.map(({ head, render, titleOf, look }) => (
+              <td key={head} className={look && looks[look]} title={titleOf?.(row)}>
+                {render(row)}
+              </td>
+            ))}
+            {renderAction !== undefined && <td className={styles.right}>{renderAction(row)}</td>}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)
