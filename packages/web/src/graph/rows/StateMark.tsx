@@ -1,10 +1,7 @@
 import { Icon } from '../../parts/Icon.tsx'
-import tones from '../../parts/state-badge/StateBadge.module.css'
+import { toneClass } from '../../parts/state-badge/StateBadge.tsx'
 import styles from './Rows.module.css'
-import { titleOf, type StateLook, type Tone } from '../../parts/state-badge/states.ts'
-
-/** Sets `--tone` and `--tint`. */
-export const toneClass = (tone: Tone): string => tones[tone] ?? ''
+import { titleOf, type StateLook } from '../../parts/state-badge/states.ts'
 
 /** Icon, word and colour of a state, in a row. */
 export const StateMark = ({ look, hasWord = true }: { look: StateLook; hasWord?: boolean }) => (

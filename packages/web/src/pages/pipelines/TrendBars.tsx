@@ -1,6 +1,7 @@
 // The last builds as bars: the height is the duration, the colour is the state, and failed ones have a notch, so that they differ
 // without colour too.
 import { Link } from '@tanstack/react-router'
+import { toneClass } from '../../parts/state-badge/StateBadge.tsx'
 import { stateLook } from '../../parts/state-badge/states.ts'
 import { formatDuration } from '../../parts/time/durations.ts'
 import type { Trend } from './queries.ts'
@@ -26,7 +27,7 @@ export function TrendBars({ org, trend, size = 'row' }: Props) {
             key={build.number}
             to="/$org/$pipeline/builds/$number"
             params={{ org, pipeline: trend.pipeline_slug, number: String(build.number) }}
-            className={`${styles.bar} ${styles[tone]}`}
+            className={`${styles.bar} ${toneClass(tone)} ${styles[tone] ?? ''}`}
             title={title}
             aria-label={title}
           >

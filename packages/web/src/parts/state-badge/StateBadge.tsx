@@ -1,5 +1,5 @@
 // A state is always shown as an icon, a word and a colour together.
-import { stateLook, type StateKind } from './states.ts'
+import { stateLook, type StateKind, type Tone } from './states.ts'
 import { Icon } from '../Icon.tsx'
 import styles from './StateBadge.module.css'
 
@@ -9,10 +9,13 @@ interface Props {
   detail?: Parameters<typeof stateLook>[2]
 }
 
+/** Sets `--tone` and `--tint`. */
+export const toneClass = (tone: Tone): string => styles[tone] ?? ''
+
 export function StateBadge({ kind, state, detail }: Props) {
   const { tone, icon, label } = stateLook(kind, state, detail)
   return (
-    <span className={`${styles.badge} ${styles[tone]}`}>
+    <span className={`${styles.badge} ${toneClass(tone)}`}>
       <Icon name={icon} size={14} isTurning={icon === 'loader-circle'} />
       {label}
     </span>
@@ -23,7 +26,7 @@ export function StateBadge({ kind, state, detail }: Props) {
 export function StateIcon({ kind, state, detail }: Props) {
   const { tone, icon, label } = stateLook(kind, state, detail)
   return (
-    <span className={`${styles.icon} ${styles[tone]}`} title={label}>
+    <span className={`${styles.icon} ${toneClass(tone)}`} title={label}>
       <Icon name={icon} label={label} isTurning={icon === 'loader-circle'} />
     </span>
   )

@@ -5,6 +5,8 @@ import type { Schemas } from '../../../api/operations.ts'
 import { Button } from '../../../parts/Button.tsx'
 import { Icon } from '../../../parts/Icon.tsx'
 import type { IconName } from '../../../parts/icon-names.ts'
+import { toneClass } from '../../../parts/state-badge/StateBadge.tsx'
+import type { Tone } from '../../../parts/state-badge/states.ts'
 import { Empty, NotLoaded, ShowMore } from '../../../parts/States.tsx'
 import { Time } from '../../../parts/time/Time.tsx'
 import { renderAnnotation } from './annotation-nodes.ts'
@@ -14,12 +16,12 @@ import styles from './Annotations.module.css'
 
 type Annotation = Schemas['Annotation']
 
-const icons: Record<NonNullable<Annotation['style']> | 'none', IconName> = {
-  success: 'circle-check',
-  info: 'info',
-  warning: 'triangle-alert',
-  error: 'circle-x',
-  none: 'message-square',
+const looks: Record<NonNullable<Annotation['style']> | 'none', { icon: IconName; tone: Tone }> = {
+  success: { icon: 'circle-check', tone: 'passed' },
+  info: { icon: 'info', tone: 'idle' },
+  warning: { icon: 'triangle-alert', tone: 'warn' },
+  error: { icon: 'circle-x', tone: 'failed' },
+  none: { icon: 'message-square', tone: 'idle' },
 }
 
 export function Annotations({ address, isRunning }: { address: BuildAddress; isRunning: boolean }) {
@@ -57,6 +59,7 @@ export function Annotations({ address, isRunning }: { address: BuildAddress; isR
 
 function AnnotationBox({ annotation, links }: { annotation: Annotation; links: ArtifactLinks }) {
   const { style, context, body_html: html = '', updated_at: updatedAt } = annotation
+  const { icon, tone } = looks[style ?? 'none']
   const content = useMemo(() => renderAnnotation(html, links), [html, links])
   const [isOpen, setOpen] = useState(false)
   const [isLong, setLong] = useState(false)
@@ -66,12 +69,9 @@ function AnnotationBox({ annotation, links }: { annotation: Annotation; links: A
     if (element !== null && !isOpen) setLong(element.scrollHeight > element.clientHeight + 1)
   }, [isOpen])
   return (
-    <article
-      className={`card ${styles.annotation} ${styles[style ?? 'none']}`}
-      aria-label={`Annotation ${context}`}
-    >
+    <article className={`card ${styles.annotation} ${toneClass(tone)}`} aria-label={`Annotation ${context}`}>
       <header className={styles.header}>
-        <Icon name={icons[style ?? 'none']} {...(style === null ? {} : { label: style })} />
+        <Icon name={icon} {...(style === null ? {} : { label: style })} />
         <span className={`truncated ${styles.context}`}>{context}</span>
         <Time at={updatedAt} />
       </header>
