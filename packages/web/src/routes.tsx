@@ -24,81 +24,65 @@ const page = <Path extends string, Search extends object = object>(
   readSearch: (search: Record<string, unknown>) => Search = (search) => search as Search,
 ) => createRoute({ getParentRoute: () => rootRoute, path, component, validateSearch: readSearch })
 
+/** A page that is loaded when somebody opens it, or points at a link to it. */
+const lazyPage = <Path extends string, Name extends string, Search extends object = object>(
+  path: Path,
+  load: () => Promise<Record<NoInfer<Name>, RouteComponent>>,
+  name: Name,
+  readSearch?: (search: Record<string, unknown>) => Search,
+) => page(path, lazyRouteComponent(load, name), readSearch)
+
 const agentPage = lazyRouteComponent(() => import('./pages/agent/page.tsx'), 'AgentPage')
 
 const routeTree = rootRoute.addChildren([
   page('/-/start', StartPage),
-  page(
-    '/$org',
-    lazyRouteComponent(() => import('./pages/pipelines/page.tsx'), 'PipelinesPage'),
-    readSearch,
-  ),
-  page(
-    '/$org/$pipeline',
-    lazyRouteComponent(() => import('./pages/pipeline/page.tsx'), 'PipelinePage'),
-    readFilters,
-  ),
-  page(
-    '/organizations/$org/builds',
-    lazyRouteComponent(() => import('./pages/builds/page.tsx'), 'BuildsPage'),
-    readFilters,
-  ),
-  page(
+  lazyPage('/$org', () => import('./pages/pipelines/page.tsx'), 'PipelinesPage', readSearch),
+  lazyPage('/$org/$pipeline', () => import('./pages/pipeline/page.tsx'), 'PipelinePage', readFilters),
+  lazyPage('/organizations/$org/builds', () => import('./pages/builds/page.tsx'), 'BuildsPage', readFilters),
+  lazyPage(
     '/$org/$pipeline/builds/$number',
-    lazyRouteComponent(() => import('./pages/build/page.tsx'), 'BuildPage'),
+    () => import('./pages/build/page.tsx'),
+    'BuildPage',
     readBuildSearch,
   ),
-  page(
+  lazyPage(
     '/organizations/$org/pipelines/new',
-    lazyRouteComponent(() => import('./pages/pipeline-new/page.tsx'), 'NewPipelinePage'),
+    () => import('./pages/pipeline-new/page.tsx'),
+    'NewPipelinePage',
   ),
-  page(
+  lazyPage(
     '/$org/$pipeline/settings/$section',
-    lazyRouteComponent(() => import('./pages/pipeline-settings/page.tsx'), 'PipelineSettingsPage'),
+    () => import('./pages/pipeline-settings/page.tsx'),
+    'PipelineSettingsPage',
   ),
-  page(
+  lazyPage(
     '/organizations/$org/agents',
-    lazyRouteComponent(() => import('./pages/agents/page.tsx'), 'AgentsPage'),
+    () => import('./pages/agents/page.tsx'),
+    'AgentsPage',
     readAgentSearch,
   ),
-  page(
-    '/organizations/$org/clusters',
-    lazyRouteComponent(() => import('./pages/clusters/page.tsx'), 'ClustersPage'),
-  ),
-  page(
-    '/organizations/$org/clusters/$cluster',
-    lazyRouteComponent(() => import('./pages/cluster/page.tsx'), 'ClusterPage'),
-  ),
-  page(
+  lazyPage('/organizations/$org/clusters', () => import('./pages/clusters/page.tsx'), 'ClustersPage'),
+  lazyPage('/organizations/$org/clusters/$cluster', () => import('./pages/cluster/page.tsx'), 'ClusterPage'),
+  lazyPage(
     '/organizations/$org/clusters/$cluster/queues/$queue',
-    lazyRouteComponent(() => import('./pages/queue/page.tsx'), 'QueuePage'),
+    () => import('./pages/queue/page.tsx'),
+    'QueuePage',
   ),
   page('/organizations/$org/clusters/$cluster/agents/$agent', agentPage),
   page('/organizations/$org/clusters/$cluster/queues/$queue/agents/$agent', agentPage),
-  page(
-    '/organizations/$org/start',
-    lazyRouteComponent(() => import('./pages/first-run/page.tsx'), 'FirstRunPage'),
-  ),
-  page(
-    '/-/me',
-    lazyRouteComponent(() => import('./pages/me/profile.tsx'), 'ProfilePage'),
-  ),
-  page(
-    '/-/me/tokens',
-    lazyRouteComponent(() => import('./pages/me/tokens.tsx'), 'TokensPage'),
-    readTokenSearch,
-  ),
-  page(
-    '/-/me/sessions',
-    lazyRouteComponent(() => import('./pages/me/sessions.tsx'), 'SessionsPage'),
-  ),
-  page(
+  lazyPage('/organizations/$org/start', () => import('./pages/first-run/page.tsx'), 'FirstRunPage'),
+  lazyPage('/-/me', () => import('./pages/me/profile.tsx'), 'ProfilePage'),
+  lazyPage('/-/me/tokens', () => import('./pages/me/tokens.tsx'), 'TokensPage', readTokenSearch),
+  lazyPage('/-/me/sessions', () => import('./pages/me/sessions.tsx'), 'SessionsPage'),
+  lazyPage(
     '/organizations/$org/clusters/$cluster/agent_images/$image',
-    lazyRouteComponent(() => import('./pages/agent-image/page.tsx'), 'AgentImagePage'),
+    () => import('./pages/agent-image/page.tsx'),
+    'AgentImagePage',
   ),
-  page(
+  lazyPage(
     '/organizations/$org/pipeline-templates/$template',
-    lazyRouteComponent(() => import('./pages/pipeline-template/page.tsx'), 'PipelineTemplatePage'),
+    () => import('./pages/pipeline-template/page.tsx'),
+    'PipelineTemplatePage',
   ),
 ])
 
