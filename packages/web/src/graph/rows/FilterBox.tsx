@@ -13,12 +13,11 @@ interface Props {
 
 export const FilterBox = ({ input, filter, onFilter, shown, total, children }: Props) => (
   <div className={styles.bar}>
-    <label className={styles.box}>
+    <label className={`icon-input ${styles.box}`}>
       <Icon name="search" size={14} />
       <input
         ref={input}
         type="search"
-        className={styles.input}
         value={filter}
         placeholder="Filter jobs…  /"
         aria-label="Filter jobs by name, state, agent or reason"
@@ -28,7 +27,7 @@ export const FilterBox = ({ input, filter, onFilter, shown, total, children }: P
         }}
       />
     </label>
-    <span className={styles.count} role="status">
+    <span className={`muted ${styles.count}`} role="status">
       {shown === total
         ? `${total.toLocaleString()} jobs`
         : `${shown.toLocaleString()} of ${total.toLocaleString()} jobs`}

@@ -50,7 +50,7 @@ function BranchField({ branch, onSubmit }: { branch: string; onSubmit: (branch: 
   const [text, setText] = useState(branch)
   return (
     <form
-      className={styles.field}
+      className={`icon-input ${styles.field}`}
       onSubmit={(event) => {
         event.preventDefault()
         onSubmit(text.trim())

@@ -27,7 +27,7 @@ export function PipelineFilter({ search, onChange }: Props) {
   ])
   return (
     <search className={bar.bar}>
-      <div className={bar.field}>
+      <div className={`icon-input ${bar.field}`}>
         <Icon name="search" size={14} />
         <input
           id={fieldId}
