@@ -12,25 +12,14 @@ interface Props {
   /** Below the heading. */
   subtitle?: ReactNode
   children: ReactNode
-  isFullWidth?: boolean
-  /** The page is as high as the window, and its parts scroll on their own. */
+  /** The page is as wide and as high as the window, and its parts scroll on their own. */
   isFixed?: boolean
 }
 
-export function Page({
-  title,
-  tabTitle,
-  before,
-  actions,
-  subtitle,
-  children,
-  isFullWidth = false,
-  isFixed = false,
-}: Props) {
+export function Page({ title, tabTitle, before, actions, subtitle, children, isFixed = false }: Props) {
   useTabTitle(tabTitle ?? title)
-  const looks = [styles.page, isFullWidth && styles.full, isFixed && styles.fixed]
   return (
-    <div className={looks.filter(Boolean).join(' ')}>
+    <div className={isFixed ? `${styles.page} ${styles.fixed}` : styles.page}>
       <header className={styles.header}>
         <div className={styles.heading}>
           {before}

@@ -1,5 +1,6 @@
 // Rows of a log as the server sends them, and as the page keeps them.
 import { cellsOf } from './cells.ts'
+import type { Group } from './groups.ts'
 
 type WireRun = string | readonly [string, string] | readonly [string, string, string]
 export type WireRow = readonly [number | null, ...WireRun[]]
@@ -42,10 +43,7 @@ function readRun(run: WireRun, next: WireRun | undefined): Run {
 /** Other schemes could run script or open programs. */
 export const isWebLink = (link: string): boolean => /^https?:\/\/[^/]/i.test(link) && URL.canParse(link)
 
-interface GroupStart {
-  kind: '---' | '+++' | '~~~'
-  name: string
-}
+type GroupStart = Pick<Group, 'kind' | 'name'>
 
 /** A row like "--- Tests" begins a group. */
 export function groupStartOf(text: string): GroupStart | null {

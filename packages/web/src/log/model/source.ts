@@ -36,7 +36,6 @@ export async function fetchIndex(address: JobAddress): Promise<LogIndex> {
 interface RowRange {
   from: number
   total: number
-  isFinal: boolean
   rows: Row[]
 }
 
@@ -67,7 +66,7 @@ async function fetchRange(
 ): Promise<RowRange> {
   const answer = await call(`GET ${logPath}/rows`, { params: address, query })
   const rows = (answer.rows as unknown as WireRow[]).map(readRow)
-  return { from: answer.from, total: answer.total, isFinal: answer.is_final, rows }
+  return { from: answer.from, total: answer.total, rows }
 }
 
 export const streamUrl = (address: JobAddress, row: number): string =>

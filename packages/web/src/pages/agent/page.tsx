@@ -84,7 +84,7 @@ export function AgentPage() {
         <ConfirmDialog
           title={`Stop ${agent.name}?`}
           action="Stop this agent"
-          onConfirm={() => stopAgent(org ?? '', agent.id, false)}
+          onConfirm={() => stopAgent(org ?? '', agent.id)}
           onClose={() => setOpen(null)}
         >
           <p>

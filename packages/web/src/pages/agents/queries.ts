@@ -18,5 +18,5 @@ export const pauseAgent = (org: string, agent: string, note: string) =>
 export const resumeAgent = (org: string, agent: string) =>
   call(`PUT ${path}/resume`, { params: { org, agent } })
 
-export const stopAgent = (org: string, agent: string, force: boolean) =>
-  call(`PUT ${path}/stop`, { params: { org, agent }, body: { force } })
+export const stopAgent = (org: string, agent: string) =>
+  call(`PUT ${path}/stop`, { params: { org, agent }, body: { force: false } })

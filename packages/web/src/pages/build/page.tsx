@@ -11,7 +11,8 @@ import { BuildActions } from './BuildActions.tsx'
 import { BuildFacts } from './BuildFacts.tsx'
 import { BuildTabs } from './BuildTabs.tsx'
 import { BuildWorkspace } from './BuildWorkspace.tsx'
-import { buildQuery, graphQuery, pipelineQuery, type LoadedGraph } from './queries.ts'
+import { pipelineQuery } from '../pipeline/queries.ts'
+import { buildQuery, graphQuery, type LoadedGraph } from './queries.ts'
 import { tabTitle, useStateIcon } from './tab-title.ts'
 import { useAnnouncedState } from './use-announced-state.ts'
 
@@ -47,7 +48,7 @@ interface LoadedProps {
 
 function LoadedBuild({ address, build, graph }: LoadedProps) {
   const search = useSearch({ from: '/$org/$pipeline/builds/$number' })
-  const { data: pipeline } = useQuery(pipelineQuery(address))
+  const { data: pipeline } = useQuery(pipelineQuery(address.org, address.pipeline))
   useStateIcon(build)
   useAnnouncedState(build)
   const rights = {
@@ -58,7 +59,6 @@ function LoadedBuild({ address, build, graph }: LoadedProps) {
     <Page
       title={titleOf(build)}
       tabTitle={tabTitle(build, address.pipeline)}
-      isFullWidth
       isFixed
       before={<StateBadge kind="build" state={build.state} detail={{ blocked: build.blocked }} />}
       actions={<BuildActions address={address} build={build} table={graph.table} {...rights} />}

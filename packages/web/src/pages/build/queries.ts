@@ -38,12 +38,6 @@ export const graphQuery = (params: BuildAddress) => {
   })
 }
 
-export const pipelineQuery = ({ org, pipeline }: BuildAddress) =>
-  query('GET /v2/organizations/{org}/pipelines/{pipeline}', {
-    params: { org, pipeline },
-    query: { include_viewer: true },
-  })
-
 /** The newest build of the pipeline, which has the highest number. */
 export const newestBuildQuery = ({ org, pipeline }: BuildAddress) =>
   query('GET /v2/organizations/{org}/pipelines/{pipeline}/builds', {

@@ -23,12 +23,11 @@ interface Props {
 
 export function BuildRow({ org, build, withPipeline }: Props) {
   const pipeline = pipelineOf(build)
-  const { number, state, blocked, blocked_state: blockedState, branch, commit } = build
-  const detail = blocked ? { blocked, blockedState } : {}
+  const { number, state, blocked, branch, commit } = build
   return (
     <li className={styles.row}>
       <span className={styles.state}>
-        <StateBadge kind="build" state={state} detail={detail} />
+        <StateBadge kind="build" state={state} detail={{ blocked }} />
       </span>
       <Link
         to="/$org/$pipeline/builds/$number"
@@ -38,7 +37,7 @@ export function BuildRow({ org, build, withPipeline }: Props) {
         <Label text={firstLine(build.message) ?? 'No message'} />
       </Link>
       <span className={`truncated ${styles.number}`}>
-        {withPipeline && <span className={styles.pipeline}>{pipeline} </span>}#{number}
+        {withPipeline && <span>{pipeline} </span>}#{number}
       </span>
       <span className={`truncated ${styles.branch}`} title={branch}>
         <Icon name="git-branch" size={12} /> <span>{branch}</span>

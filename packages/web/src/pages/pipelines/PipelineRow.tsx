@@ -51,7 +51,7 @@ export function PipelineRow({ org, pipeline, trend, onFavorite }: Props) {
           </span>
         )}
       </span>
-      <span className={styles.bars}>{trend !== undefined && <TrendBars org={org} trend={trend} />}</span>
+      <span>{trend !== undefined && <TrendBars org={org} trend={trend} />}</span>
       <span className={styles.figure}>
         {trend?.median_seconds != null && formatDuration(trend.median_seconds)}
         {trend?.median_change != null && <Change value={trend.median_change} />}
