@@ -39,26 +39,26 @@ export async function findStep(db: Db, orgId: string, jobId: string): Promise<St
   return rows[0]
 }
 
-export interface CacheIdentity {
+export interface CacheAddress {
   pipelineId: string
   name: string
   platform: string
   pathsHash: Buffer
 }
 
-const hasIdentity = ({ pipelineId, name, platform, pathsHash }: CacheIdentity) => sql`
+const isAt = ({ pipelineId, name, platform, pathsHash }: CacheAddress) => sql`
   c.pipeline_id = ${pipelineId} and c.name = ${name} and c.platform = ${platform} and c.paths_hash = ${pathsHash}`
 
 /** The cache of the first branch that has one. */
 export async function findOfBranches(
   db: Db,
   orgId: string,
-  identity: CacheIdentity,
+  address: CacheAddress,
   branches: readonly string[],
 ): Promise<CacheRow | undefined> {
   const { rows } = await sql<CacheRow>`
     select ${columns} from step_caches c
-    where c.organization_id = ${orgId} and ${hasIdentity(identity)} and c.branch = any (${branches}::text[])
+    where c.organization_id = ${orgId} and ${isAt(address)} and c.branch = any (${branches}::text[])
     order by array_position(${branches}::text[], c.branch) limit 1`.execute(db)
   return rows[0]
 }
@@ -154,7 +154,7 @@ export async function lockBlobs(
   return new Map(rows.map(({ digest, ...blob }) => [digest, blob]))
 }
 
-interface NewCache extends CacheIdentity {
+interface NewCache extends CacheAddress {
   branch: string
   paths: string[]
   fileCount: number
@@ -164,7 +164,7 @@ interface NewCache extends CacheIdentity {
   at: string
 }
 
-/** Replaces the cache of the same identity and branch, with all its blobs. The last of two that come at once stays whole. */
+/** Replaces the cache of the same address and branch, with all its blobs. The last of two that come at once stays whole. */
 export async function replaceCache(
   trx: Trx,
   orgId: string,

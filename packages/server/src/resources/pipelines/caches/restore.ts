@@ -15,7 +15,7 @@ export interface CachingJob {
 }
 
 interface StepCache {
-  identity: caches.CacheIdentity
+  address: caches.CacheAddress
   paths: string[]
   branch: string
   branchesToRead: string[]
@@ -27,7 +27,7 @@ export async function getStepCache(ctx: Context, job: CachingJob, platform: stri
   if (!step?.cache) throw notFound('The step of this job has no cache')
   const { name, paths, sizeGb } = step.cache
   return {
-    identity: { pipelineId: job.pipelineId, name: name ?? step.slug, platform, pathsHash: hashPaths(paths) },
+    address: { pipelineId: job.pipelineId, name: name ?? step.slug, platform, pathsHash: hashPaths(paths) },
     paths: sortedPaths(paths),
     branch: step.branch,
     branchesToRead: branchesToRead(step),
@@ -40,11 +40,11 @@ export async function restoreCache(
   job: CachingJob,
   platform: string,
 ): Promise<StepCacheRestoreResponse> {
-  const { identity, branchesToRead: branches, mostBytes } = await getStepCache(ctx, job, platform)
+  const { address, branchesToRead: branches, mostBytes } = await getStepCache(ctx, job, platform)
   const reason = await reasonNotToSave(ctx, job)
   const save: StepCacheRestoreResponse['save'] =
     reason === null ? { allowed: true, most_bytes: mostBytes } : { allowed: false, reason }
-  const found = await caches.findOfBranches(ctx.db, job.organizationId, identity, branches)
+  const found = await caches.findOfBranches(ctx.db, job.organizationId, address, branches)
   if (found === undefined) return { cache: null, save }
   const blobs = await caches.listBlobs(ctx.db, job.organizationId, found.id)
   const [manifest, ...rest] = await Promise.all(blobs.map((blob) => presentBlob(ctx, blob)))

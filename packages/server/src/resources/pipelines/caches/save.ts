@@ -48,7 +48,7 @@ export async function saveCache(
   { platform, manifest, blobs, file_count }: StepCacheSaveRequest,
 ): Promise<StepCacheSaveResponse> {
   await requireSave(ctx, job)
-  const { identity, paths, branch, mostBytes } = await getStepCache(ctx, job, platform)
+  const { address, paths, branch, mostBytes } = await getStepCache(ctx, job, platform)
   const all = [manifest, ...blobs]
   const sizeBytes = blobs.reduce((sum, { size }) => sum + size, 0)
   if (sizeBytes > mostBytes) throw refused(`The cache has ${sizeBytes} bytes; ${mostBytes} is the limit.`)
@@ -75,7 +75,7 @@ export async function saveCache(
     })
     const bytes = [...stored.values()].reduce((sum, blob) => sum + blob.storedBytes, 0)
     const cache = {
-      ...identity,
+      ...address,
       branch,
       paths,
       fileCount: file_count,
