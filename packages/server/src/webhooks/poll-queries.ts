@@ -17,6 +17,10 @@ export interface ClaimedPoll extends PollClaim {
 const isOutdated = sql<boolean>`
   (p.poll_interval_seconds is null or p.archived_at is not null or p.repository <> q.repository)`
 
+/** For queries of `pipeline_polls q`. */
+const isClaimed = ({ pipeline_id, organization_id, claim }: PollClaim) =>
+  sql`q.organization_id = ${organization_id} and q.pipeline_id = ${pipeline_id} and q.claim = ${claim}`
+
 /** For queries with `pipelines p`. */
 const isNew = sql<boolean>`
   p.poll_interval_seconds is not null and p.archived_at is null
@@ -65,30 +69,19 @@ export async function claimDue(
 }
 
 /** Undefined: another task has claimed the poll, or polling was turned off. */
-export async function findClaimed(
-  db: Db,
-  { pipeline_id, organization_id, claim }: PollClaim,
-): Promise<ClaimedPoll | undefined> {
+export async function findClaimed(db: Db, claim: PollClaim): Promise<ClaimedPoll | undefined> {
   const { rows } = await sql<ClaimedPoll>`
     select q.pipeline_id, q.organization_id, q.claim, q.repository, q.polled_at, p.repository_host,
       p.repository_userinfo_sealed as userinfo_sealed, p.repository_userinfo_key_id as userinfo_key_id
     from pipeline_polls q join pipelines p on p.id = q.pipeline_id
-    where q.organization_id = ${organization_id} and q.pipeline_id = ${pipeline_id} and q.claim = ${claim}`.execute(
-    db,
-  )
+    where ${isClaimed(claim)}`.execute(db)
   return rows[0]
 }
 
 /** Whether the claim still holds; if so, it does until the transaction ends. */
-export async function holdClaim(
-  trx: Trx,
-  { pipeline_id, organization_id, claim }: PollClaim,
-): Promise<boolean> {
+export async function holdClaim(trx: Trx, claim: PollClaim): Promise<boolean> {
   const { rows } = await sql`
-    select pipeline_id from pipeline_polls
-    where organization_id = ${organization_id} and pipeline_id = ${pipeline_id} and claim = ${claim} for update`.execute(
-    trx,
-  )
+    select pipeline_id from pipeline_polls q where ${isClaimed(claim)} for update`.execute(trx)
   return rows.length > 0
 }
 
@@ -131,26 +124,12 @@ export async function keepAll(
   })
 }
 
-export async function recordPolled(
-  db: Db,
-  { pipeline_id, organization_id, claim }: PollClaim,
-  at: string,
-): Promise<void> {
+export async function recordPolled(db: Db, claim: PollClaim, at: string): Promise<void> {
   await sql`
-    update pipeline_polls set polled_at = ${at}, error = null
-    where organization_id = ${organization_id} and pipeline_id = ${pipeline_id} and claim = ${claim}`.execute(
-    db,
-  )
+    update pipeline_polls q set polled_at = ${at}, error = null where ${isClaimed(claim)}`.execute(db)
 }
 
-export async function recordError(
-  db: Db,
-  { pipeline_id, organization_id, claim }: PollClaim,
-  error: string,
-): Promise<void> {
+export async function recordError(db: Db, claim: PollClaim, error: string): Promise<void> {
   await sql`
-    update pipeline_polls set error = ${error}
-    where organization_id = ${organization_id} and pipeline_id = ${pipeline_id} and claim = ${claim}`.execute(
-    db,
-  )
+    update pipeline_polls q set error = ${error} where ${isClaimed(claim)}`.execute(db)
 }

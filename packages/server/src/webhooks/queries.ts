@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Db, Trx } from '../db/pool.ts'
 import { hashToken } from '../lib/ids.ts'
 import type { Settings } from '../source-hosts/settings.ts'
@@ -25,6 +25,10 @@ const select = sql`
   select p.id, p.organization_id, o.slug as organization_slug, p.slug, p.name, p.repository, p.repository_host,
     p.default_branch, p.branch_configuration, p.env, p.provider_settings, p.webhooks_disabled_at, p.archived_at
   from pipelines p join organizations o on o.id = p.organization_id`
+
+/** For queries of tables whose rows belong to a pipeline. */
+const isOf = ({ id, organization_id }: Target) =>
+  sql`organization_id = ${organization_id} and pipeline_id = ${id}`
 
 /** The token also identifies the organization. */
 export async function findTarget(db: Db, webhookToken: string): Promise<Target | undefined> {
@@ -62,27 +66,18 @@ export async function claimWebhookDelivery(
 
 export async function keepAnswer(
   trx: Trx,
-  { id, organization_id }: Target,
+  target: Target,
   deliveryId: string,
   answer: object,
 ): Promise<void> {
   await sql`
     update webhook_deliveries set answer = ${JSON.stringify(answer)}
-    where organization_id = ${organization_id} and pipeline_id = ${id} and delivery_id = ${deliveryId}`.execute(
-    trx,
-  )
+    where ${isOf(target)} and delivery_id = ${deliveryId}`.execute(trx)
 }
 
-export async function findAnswer(
-  db: Db,
-  { id, organization_id }: Target,
-  deliveryId: string,
-): Promise<unknown> {
+export async function findAnswer(db: Db, target: Target, deliveryId: string): Promise<unknown> {
   const { rows } = await sql<{ answer: unknown }>`
-    select answer from webhook_deliveries
-    where organization_id = ${organization_id} and pipeline_id = ${id} and delivery_id = ${deliveryId}`.execute(
-    db,
-  )
+    select answer from webhook_deliveries where ${isOf(target)} and delivery_id = ${deliveryId}`.execute(db)
   return rows[0]?.answer
 }
 
@@ -93,13 +88,12 @@ export async function expireWebhookDeliveries(db: Db): Promise<void> {
 /** Hexadecimal digits sort before `g`, so an abbreviated commit finds the full one. */
 export async function findBuilt(
   db: Db,
-  { id, organization_id }: Target,
+  target: Target,
   commit: string,
   branch: string | null,
 ): Promise<number | null> {
   const { rows } = await sql<{ number: number }>`
-    select number from builds
-    where organization_id = ${organization_id} and pipeline_id = ${id}
+    select number from builds where ${isOf(target)}
       and (${branch}::text is null or branch = ${branch})
       and ((commit >= ${commit} and commit < ${commit}::text || 'g')
         or (${branch}::text is not null and pull_request ->> 'head' = ${commit}))
@@ -109,12 +103,12 @@ export async function findBuilt(
 
 export async function listUnfinished(
   db: Db,
-  { id, organization_id }: Target,
+  target: Target,
   branch: string,
 ): Promise<Array<{ id: string; number: number }>> {
   const { rows } = await sql<{ id: string; number: number }>`
     select id, number from builds
-    where organization_id = ${organization_id} and pipeline_id = ${id} and branch = ${branch}
+    where ${isOf(target)} and branch = ${branch}
       and state in ('creating', 'scheduled', 'running', 'failing', 'blocked')
     order by number`.execute(db)
   return rows
@@ -136,46 +130,29 @@ export async function keepPull(
   )
 }
 
-export async function deletePull(trx: Trx, { id, organization_id }: Target, number: string): Promise<void> {
+export async function deletePull(trx: Trx, target: Target, number: string): Promise<void> {
   await sql`
-    delete from pull_requests
-    where organization_id = ${organization_id} and pipeline_id = ${id} and number = ${number}`.execute(trx)
+    delete from pull_requests where ${isOf(target)} and number = ${number}`.execute(trx)
 }
 
-export async function findPull(
-  db: Db,
-  { id, organization_id }: Target,
-  number: string,
-): Promise<KnownPull | null> {
-  const { rows } = await sql<KnownPull>`
-    select number, data as pull from pull_requests
-    where organization_id = ${organization_id} and pipeline_id = ${id} and number = ${number}`.execute(db)
-  return rows[0] ?? null
-}
+export const findPull = (db: Db, target: Target, number: string) =>
+  findNewestPull(db, target, sql`number = ${number}`)
 
 /** The newest open pull request from this branch of the repository itself. */
-export async function findPullOfBranch(
-  db: Db,
-  { id, organization_id }: Target,
-  branch: string,
-): Promise<KnownPull | null> {
-  const { rows } = await sql<KnownPull>`
-    select number, data as pull from pull_requests
-    where organization_id = ${organization_id} and pipeline_id = ${id} and branch = ${branch} and not is_fork
-    order by length(number) desc, number desc limit 1`.execute(db)
-  return rows[0] ?? null
-}
+export const findPullOfBranch = (db: Db, target: Target, branch: string) =>
+  findNewestPull(db, target, sql`branch = ${branch} and not is_fork`)
 
 /** The open pull request from a fork that has this commit as its head; the newest of several. */
-export async function findForkPullOfCommit(
+export const findForkPullOfCommit = (db: Db, target: Target, commit: string) =>
+  findNewestPull(db, target, sql`is_fork and starts_with(${commit}, data ->> 'commit')`)
+
+async function findNewestPull(
   db: Db,
-  { id, organization_id }: Target,
-  commit: string,
+  target: Target,
+  condition: RawBuilder<unknown>,
 ): Promise<KnownPull | null> {
   const { rows } = await sql<KnownPull>`
-    select number, data as pull from pull_requests
-    where organization_id = ${organization_id} and pipeline_id = ${id} and is_fork
-      and starts_with(${commit}, data ->> 'commit')
+    select number, data as pull from pull_requests where ${isOf(target)} and ${condition}
     order by length(number) desc, number desc limit 1`.execute(db)
   return rows[0] ?? null
 }
@@ -207,14 +184,13 @@ export async function expireCommits(db: Db): Promise<void> {
 }
 
 /** Whether a delivery or a poll found the commit on a branch or tag of the pipeline's own repository. */
-export async function isOwnCommit(db: Db, { id, organization_id }: Target, commit: string): Promise<boolean> {
+export async function isOwnCommit(db: Db, target: Target, commit: string): Promise<boolean> {
   const { rows } = await sql`
-    select from repository_commits
-    where organization_id = ${organization_id} and pipeline_id = ${id} and commit = ${commit}
+    select from repository_commits where ${isOf(target)} and commit = ${commit}
     union all
     select from polled_refs r join pipeline_polls q on q.pipeline_id = r.pipeline_id
     join pipelines p on p.id = q.pipeline_id and p.repository = q.repository
-    where p.organization_id = ${organization_id} and p.id = ${id} and r.commit = ${commit}
+    where p.organization_id = ${target.organization_id} and p.id = ${target.id} and r.commit = ${commit}
       and r.ref ~ '^refs/(heads|tags)/'
     limit 1`.execute(db)
   return rows.length > 0
