@@ -3,37 +3,22 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/pool.ts'
 import { hashToken } from '../lib/ids.ts'
-import type { CallerSession, MemberRole, OpenedWith } from './caller.ts'
+import type { Caller, CallerSession, OpenedWith, Organization } from './caller.ts'
 import { scopes } from './scopes.ts'
 
 /** What the caller of a request may use: an access token, or a session. */
-export interface FoundToken {
-  /** The access token. null: a session that no token opened. */
-  id: string | null
+export type FoundToken = Caller['token'] & {
   /** null: the request has the token itself. */
   session: CallerSession | null
-  description: string
-  scopes: string[]
-  organization_ids: string[] | null
-  allowed_ip_addresses: string | null
-  created_at: string
-  /** Of the access token. */
-  expires_at: string | null
-  user: { id: string; name: string; email: string; created_at: string }
+  user: Caller['user']
   /** The organization with the given slug. null: there is none, or the owner is not a member of it. */
-  organization: {
-    id: string
-    slug: string
-    name: string
-    features: string[]
-    featuresOff: string[]
-    allowed_ip_addresses: string | null
-    role: MemberRole
-    teams_enabled: boolean
-    created_at: string
-    /** The organization requires single sign-on of the user, and the session has not passed it. */
-    sso_missing: boolean
-  } | null
+  organization: FoundOrganization | null
+}
+
+interface FoundOrganization extends Organization {
+  allowed_ip_addresses: string | null
+  /** The organization requires single sign-on of the user, and the session has not passed it. */
+  sso_missing: boolean
 }
 
 export type FindToken = (token: string, organizationSlug: string | null) => Promise<FoundToken | null>
@@ -42,7 +27,7 @@ export const tokenFinder =
   (db: Db): FindToken =>
   async (token, slug) => {
     const { rows } = await sql<Row>`
-      select ${columns}, t.organization_ids, t.created_at, t.expires_at, false as sso_missing
+      select ${columns(sql`false`)}, t.organization_ids, t.created_at, t.expires_at
       from api_access_tokens t join users u on u.id = t.user_id ${membership(slug, sql`t.organization_ids`)}
       where ${isValid} and t.token_hash = ${hashToken(token)}`.execute(db)
     return rows[0] === undefined ? null : toFound(rows[0], null)
@@ -57,7 +42,7 @@ export const sessionFinder =
   (db: Db): FindToken =>
   async (cookie, slug) => {
     const { rows } = await sql<SessionRow>`
-      select ${columns}, ${sessionReach} as organization_ids, ${ssoMissing} as sso_missing,
+      select ${columns(ssoMissing)}, ${sessionReach} as organization_ids,
         coalesce(t.created_at, w.created_at) as created_at, t.expires_at,
         w.id as session_id, w.opened_with, w.created_at as opened_at, w.expires_at as session_expires_at,
         w.organization_id as sso_organization_id
@@ -76,29 +61,17 @@ export const sessionFinder =
     })
   }
 
-/** The columns of the token are null in a session that no token opened. */
-interface Row {
-  id: string | null
+/**
+ * The columns of the token are null in a session that no token opened. The times of the user and the organization are columns of
+ * their own, because PostgreSQL writes times in JSON differently.
+ */
+interface Row extends Omit<Caller['token'], 'description' | 'scopes'> {
   description: string | null
   scopes: string[] | null
-  organization_ids: string[] | null
-  allowed_ip_addresses: string | null
-  created_at: string
-  expires_at: string | null
-  user_id: string
-  user_name: string
-  user_email: string
+  user: Omit<Caller['user'], 'created_at'>
   user_created_at: string
-  org_id: string | null
-  org_slug: string
-  org_name: string
-  org_features: string[]
-  org_features_off: string[]
-  org_allowed_ip_addresses: string | null
-  org_created_at: string
-  org_teams_enabled: boolean
-  role: MemberRole
-  sso_missing: boolean
+  organization: Omit<FoundOrganization, 'created_at'> | null
+  organization_created_at: string
 }
 
 interface SessionRow extends Row {
@@ -109,12 +82,13 @@ interface SessionRow extends Row {
   sso_organization_id: string | null
 }
 
-const columns = sql`
-  t.id, t.description, t.scopes, t.allowed_ip_addresses, u.id as user_id, u.name as user_name, u.email as user_email,
-  u.created_at as user_created_at, o.id as org_id, o.slug as org_slug, o.name as org_name, o.features as org_features,
-  o.features_off as org_features_off,
-  o.allowed_ip_addresses as org_allowed_ip_addresses, o.created_at as org_created_at,
-  o.teams_enabled_at is not null as org_teams_enabled, m.role`
+const columns = (ssoMissing: RawBuilder<unknown>) => sql`
+  t.id, t.description, t.scopes, t.allowed_ip_addresses,
+  json_build_object('id', u.id, 'name', u.name, 'email', u.email) as "user", u.created_at as user_created_at,
+  case when o.id is not null then json_build_object('id', o.id, 'slug', o.slug, 'name', o.name,
+    'features', o.features, 'featuresOff', o.features_off, 'allowed_ip_addresses', o.allowed_ip_addresses,
+    'role', m.role, 'teams_enabled', o.teams_enabled_at is not null, 'sso_missing', ${ssoMissing}) end as organization,
+  o.created_at as organization_created_at`
 
 /** `reach`: the ids of the organizations that count; null: all. */
 const membership = (slug: string | null, reach: RawBuilder<unknown>) => sql`
@@ -144,20 +118,6 @@ const toFound = (row: Row, session: CallerSession | null): FoundToken => ({
   allowed_ip_addresses: row.allowed_ip_addresses,
   created_at: row.created_at,
   expires_at: row.expires_at,
-  user: { id: row.user_id, name: row.user_name, email: row.user_email, created_at: row.user_created_at },
-  organization:
-    row.org_id === null
-      ? null
-      : {
-          id: row.org_id,
-          slug: row.org_slug,
-          name: row.org_name,
-          features: row.org_features,
-          featuresOff: row.org_features_off,
-          allowed_ip_addresses: row.org_allowed_ip_addresses,
-          role: row.role,
-          teams_enabled: row.org_teams_enabled,
-          created_at: row.org_created_at,
-          sso_missing: row.sso_missing,
-        },
+  user: { ...row.user, created_at: row.user_created_at },
+  organization: row.organization && { ...row.organization, created_at: row.organization_created_at },
 })
