@@ -2,9 +2,9 @@
 // so that one query cannot take the connections of all others.
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
-import { callRoute, type Called, type RouteCall } from '../http/call-route.ts'
+import { callRoute, type Called, type RouteCall, type RouteTable } from '../http/call-route.ts'
 import type { RawQuery } from '../http/query.ts'
-import type { Method, Route } from '../http/route.ts'
+import type { Method } from '../http/route.ts'
 import { ApiError, badRequest } from '../lib/errors.ts'
 import { Semaphore } from '../lib/semaphore.ts'
 
@@ -30,11 +30,6 @@ export interface RestPage {
   rows: Row[]
   hasNext: boolean
 }
-
-type RouteTable = ReadonlyMap<string, Route>
-
-export const routeTable = (routes: readonly Route[]): RouteTable =>
-  new Map(routes.flatMap((route) => route.methods.map((method) => [`${method} ${route.url}`, route])))
 
 export const mostCalls = 300
 const mostAtOnce = 6

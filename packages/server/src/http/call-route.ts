@@ -20,6 +20,12 @@ export type Called = Pick<Answer, 'status' | 'headers' | 'stream'> & {
   body: unknown
 }
 
+/** Routes by method and URL, such as `GET /v2/organizations/:org/builds`. */
+export type RouteTable = ReadonlyMap<string, Route>
+
+export const routeTable = (routes: readonly Route[]): RouteTable =>
+  new Map(routes.flatMap((route) => route.methods.map((method) => [`${method} ${route.url}`, route])))
+
 /** `request` has the token. Throws the ApiError that the route would answer. */
 export async function callRoute(
   ctx: Context,

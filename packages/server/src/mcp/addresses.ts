@@ -33,11 +33,10 @@ export const JobInput = {
   }),
 }
 
-interface BuildAddress {
-  org: string
-  pipeline: string
-  build: string
-}
+type BuildAddress = { org: string; pipeline: string; build: string }
+
+/** The URL of a build. */
+export const inBuild = '/v2/organizations/:org/pipelines/:pipeline/builds/:build'
 
 const organizations: RouteName = 'GET /v2/organizations'
 const builds: RouteName = 'GET /v2/organizations/:org/pipelines/:pipeline/builds'
@@ -91,7 +90,7 @@ export async function findBuild(
       per_page: '1',
       exclude_jobs: 'true',
       exclude_pipeline: 'true',
-      ...(given.branch ? { branch: given.branch } : {}),
+      branch: given.branch,
     },
   })
   const [newest] = body as Array<{ number: number }>

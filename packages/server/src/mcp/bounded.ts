@@ -1,4 +1,5 @@
 // Answers of tools that never fill the context of a language model.
+import type { Answer } from '../http/answer.ts'
 import { cutText, plainText } from '../resources/builds/failure_summary/excerpt.ts'
 
 /** The largest answer of a tool. A failure summary has its own limit. */
@@ -27,6 +28,26 @@ export function boundedList<Entry>(
   }
   const isWhole = shown === entries.length && !hasMore
   return { ...rest, [name]: entries.slice(0, shown), truncated: isWhole ? null : { shown, more } }
+}
+
+/** For lists that REST answers by page number. */
+export const pageQuery = (given: { limit?: number; page?: number }, limit = 20) => ({
+  per_page: String(given.limit ?? limit),
+  page: String(given.page ?? 1),
+})
+
+export const hasNext = (headers: Answer['headers']) => /rel="next"/.test(headers?.['Link'] ?? '')
+
+/** One page of a list. */
+export const boundedPage = (
+  name: string,
+  entries: readonly unknown[],
+  headers: Answer['headers'],
+  { page = 1 }: { page?: number },
+  otherwise = ', or a larger limit',
+) => {
+  const more = `Call again with page=${page + 1}${otherwise}.`
+  return boundedList(name, { entries, hasMore: hasNext(headers), more })
 }
 
 /** The named fields of a JSON object, long texts cut. */

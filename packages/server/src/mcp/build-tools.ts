@@ -1,10 +1,11 @@
 import { Type } from 'typebox'
-import { boundedList, pick } from './bounded.ts'
+import { boundedPage, pageQuery, pick } from './bounded.ts'
 import {
   BuildInput,
   findBuild,
   findOrganization,
   findPipeline,
+  inBuild,
   OrganizationInput,
   PipelineInput,
 } from './addresses.ts'
@@ -30,18 +31,6 @@ const Limit = Type.Optional(
 )
 const Page = Type.Optional(Type.Integer({ minimum: 1, default: 1, description: 'Which page of entries.' }))
 
-const pageQuery = (given: { limit?: number; page?: number }) => ({
-  per_page: String(given.limit ?? 20),
-  page: String(given.page ?? 1),
-})
-
-const nextPage = (given: { page?: number }) =>
-  `Call again with page=${(given.page ?? 1) + 1}, or a larger limit.`
-
-const hasNext = (headers: Record<string, string> | undefined) => /rel="next"/.test(headers?.['Link'] ?? '')
-
-const inBuild = '/v2/organizations/:org/pipelines/:pipeline/builds/:build'
-
 const listOrganizations = tool({
   name: 'list_organizations',
   title: 'List organizations',
@@ -51,7 +40,7 @@ const listOrganizations = tool({
   async run(desk, given) {
     const { body, headers } = await desk.call('GET /v2/organizations', { query: pageQuery(given) })
     const entries = (body as unknown[]).map((one) => pick(one, ['slug', 'name', 'web_url']))
-    return boundedList('organizations', { entries, hasMore: hasNext(headers), more: nextPage(given) })
+    return boundedPage('organizations', entries, headers, given)
   },
 })
 
@@ -72,16 +61,12 @@ const listPipelines = tool({
     const org = await findOrganization(desk, given.organization)
     const { body, headers } = await desk.call('GET /v2/organizations/:org/pipelines', {
       params: { org },
-      query: {
-        ...pageQuery(given),
-        ...(given.name ? { name: given.name } : {}),
-        ...(given.repository ? { repository: given.repository } : {}),
-      },
+      query: { ...pageQuery(given), name: given.name, repository: given.repository },
     })
     const fields = ['slug', 'name', 'description', 'repository', 'default_branch', 'web_url']
     const counts = ['running_builds_count', 'scheduled_builds_count']
     const entries = (body as unknown[]).map((one) => pick(one, [...fields, ...counts]))
-    return boundedList('pipelines', { entries, hasMore: hasNext(headers), more: nextPage(given) })
+    return boundedPage('pipelines', entries, headers, given)
   },
 })
 
@@ -126,13 +111,8 @@ const listBuilds = tool({
   }),
   routes: ['GET /v2/organizations/:org/builds', 'GET /v2/organizations/:org/pipelines/:pipeline/builds'],
   async run(desk, given) {
-    const query = {
-      ...pageQuery(given),
-      exclude_jobs: 'true',
-      ...(given.branch ? { branch: given.branch } : {}),
-      ...(given.commit ? { commit: given.commit } : {}),
-      ...(given.state ? { state: given.state } : {}),
-    }
+    const { branch, commit, state } = given
+    const query = { ...pageQuery(given), exclude_jobs: 'true', branch, commit, state }
     const { body, headers } =
       given.pipeline === undefined
         ? await desk.call('GET /v2/organizations/:org/builds', {
@@ -147,7 +127,7 @@ const listBuilds = tool({
       pipeline: build.pipeline?.slug,
       ...pick(build, buildFields, 200),
     }))
-    return boundedList('builds', { entries, hasMore: hasNext(headers), more: nextPage(given) })
+    return boundedPage('builds', entries, headers, given)
   },
 })
 
@@ -159,7 +139,7 @@ const getBuild = tool({
   input: Type.Object(BuildInput),
   routes: [`GET ${inBuild}`],
   async run(desk, given) {
-    const params = { ...(await findBuild(desk, given)) }
+    const params = await findBuild(desk, given)
     const { body } = await desk.call(`GET ${inBuild}`, {
       params,
       query: { exclude_jobs: 'true', exclude_pipeline: 'true' },
@@ -197,7 +177,7 @@ const getFailureSummary = tool({
   routes: [`GET ${inBuild}/failure_summary`],
   async run(desk, given) {
     const { body } = await desk.call(`GET ${inBuild}/failure_summary`, {
-      params: { ...(await findBuild(desk, given)) },
+      params: await findBuild(desk, given),
       query: { max_bytes: String(given.max_bytes ?? 32_768), max_jobs: String(given.max_jobs ?? 10) },
     })
     return body
@@ -212,7 +192,7 @@ const listAnnotations = tool({
   routes: [`GET ${inBuild}/annotations`],
   async run(desk, given) {
     const { body, headers, stream } = await desk.call(`GET ${inBuild}/annotations`, {
-      params: { ...(await findBuild(desk, given)) },
+      params: await findBuild(desk, given),
       query: { scope: 'all', ...pageQuery({ ...given, limit: Math.min(given.limit ?? 10, 20) }) },
     })
     const listed = stream === undefined ? body : await readJson(stream)
@@ -220,7 +200,7 @@ const listAnnotations = tool({
       ...pick(one, ['context', 'style', 'scope', 'job_id']),
       ...pick(one, ['body_html'], 8000),
     }))
-    return boundedList('annotations', { entries, hasMore: hasNext(headers), more: nextPage(given) })
+    return boundedPage('annotations', entries, headers, given)
   },
 })
 
@@ -253,7 +233,7 @@ const listTests = tool({
       ...pick(test, ['id', 'scope', 'name', 'location', 'executions_count_by_result', 'reliability']),
       latest_fail: pick(test.latest_fail, ['failure_reason', 'failure_expanded'], 2000),
     }))
-    return boundedList('tests', { entries, hasMore: hasNext(headers), more: nextPage(given) })
+    return boundedPage('tests', entries, headers, given)
   },
 })
 
@@ -301,7 +281,7 @@ const cancelBuild = tool({
   routes: [`PUT ${inBuild}/cancel`],
   writes: true,
   async run(desk, given) {
-    const params = { ...(await findBuild(desk, given)) }
+    const params = await findBuild(desk, given)
     const reason = given.reason === undefined ? {} : { reason: given.reason }
     return pick((await desk.call(`PUT ${inBuild}/cancel`, { params, body: reason })).body, buildFields)
   },
@@ -316,7 +296,7 @@ const rebuild = tool({
   routes: [`PUT ${inBuild}/rebuild`],
   writes: true,
   async run(desk, given) {
-    const params = { ...(await findBuild(desk, given)) }
+    const params = await findBuild(desk, given)
     return pick((await desk.call(`PUT ${inBuild}/rebuild`, { params })).body, buildFields)
   },
 })
@@ -329,7 +309,7 @@ const retryFailedJobs = tool({
   routes: [`PUT ${inBuild}/retry_failed_jobs`],
   writes: true,
   async run(desk, given) {
-    const params = { ...(await findBuild(desk, given)) }
+    const params = await findBuild(desk, given)
     const { body } = await desk.call(`PUT ${inBuild}/retry_failed_jobs`, { params, body: {} })
     return {
       build: params.build,

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../auth/caller.ts'
 import type { Context } from '../context.ts'
 import { authorizeToken, type Rule } from '../http/access.ts'
+import { routeTable, type RouteTable } from '../http/call-route.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { toApiError } from '../http/error-handler.ts'
 import type { Route } from '../http/route.ts'
@@ -13,14 +14,14 @@ import { challenge, metadataEndpoints } from './authorization.ts'
 import { buildTools } from './build-tools.ts'
 import { jobTools } from './job-tools.ts'
 import { addressRoutes } from './addresses.ts'
-import { deskOf, getRoute, routesByName, type Routes, type Tool } from './tool.ts'
+import { deskOf, getRoute, type Tool } from './tool.ts'
 
 const tools: readonly Tool[] = [...buildTools, ...jobTools]
 const url = '/mcp'
 const rule: Rule = { url, scope: 'none', permission: 'token', feature: null, params: {} }
 
 export function mcpEndpoints(ctx: Context, restRoutes: readonly Route[]): Endpoint[] {
-  const routes = routesByName(restRoutes)
+  const routes = routeTable(restRoutes)
   // A tool that names a missing route fails when the server starts, not when it is called.
   for (const name of [...addressRoutes, ...tools.flatMap((tool) => tool.routes)]) getRoute(routes, name)
   return [
@@ -70,7 +71,7 @@ function wantsToWrite({ query, headers }: FastifyRequest): boolean {
 }
 
 /** The scopes that all tools need, or all tools that only read. */
-function scopesOf(routes: Routes, mayWrite: boolean): string[] {
+function scopesOf(routes: RouteTable, mayWrite: boolean): string[] {
   const offered = tools.filter((tool) => mayWrite || !tool.writes)
   const names = [...addressRoutes, ...offered.flatMap((tool) => tool.routes)]
   const needed = names.map((name) => getRoute(routes, name).scope).filter((scope) => scope !== 'none')
@@ -78,7 +79,7 @@ function scopesOf(routes: Routes, mayWrite: boolean): string[] {
 }
 
 /** The tools whose routes the token's scopes allow. */
-function toolsFor(routes: Routes, request: FastifyRequest, { token }: Caller): Tool[] {
+function toolsFor(routes: RouteTable, request: FastifyRequest, { token }: Caller): Tool[] {
   const mayWrite = wantsToWrite(request)
   return tools.filter(
     (tool) =>
@@ -92,7 +93,7 @@ function toolsFor(routes: Routes, request: FastifyRequest, { token }: Caller): T
 
 async function answer(
   ctx: Context,
-  routes: Routes,
+  routes: RouteTable,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {

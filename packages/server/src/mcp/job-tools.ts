@@ -2,8 +2,16 @@ import { Type } from 'typebox'
 import { cutText, plainText } from '../resources/builds/failure_summary/excerpt.ts'
 import { findSigned } from '../resources/builds/artifacts/queries.ts'
 import { notFound } from '../lib/errors.ts'
-import { boundedList, mostBytes, pick } from './bounded.ts'
-import { BuildInput, findBuild, findJob, findOrganization, JobInput, OrganizationInput } from './addresses.ts'
+import { boundedList, boundedPage, hasNext, mostBytes, pageQuery, pick } from './bounded.ts'
+import {
+  BuildInput,
+  findBuild,
+  findJob,
+  findOrganization,
+  inBuild,
+  JobInput,
+  OrganizationInput,
+} from './addresses.ts'
 import { isData, tool, type Tool } from './tool.ts'
 
 const jobFields = [
@@ -27,7 +35,6 @@ const jobFields = [
   'finished_at',
 ]
 
-const inBuild = '/v2/organizations/:org/pipelines/:pipeline/builds/:build'
 const oneJob = '/v2/organizations/:org/jobs/:job'
 
 const listJobs = tool({
@@ -46,13 +53,13 @@ const listJobs = tool({
   routes: [`GET ${inBuild}/jobs`],
   async run(desk, given) {
     const { body } = await desk.call(`GET ${inBuild}/jobs`, {
-      params: { ...(await findBuild(desk, given)) },
+      params: await findBuild(desk, given),
       query: {
         per_page: String(given.limit ?? 50),
         include_retried_jobs: 'false',
-        ...(given.state === undefined ? {} : { 'state[]': given.state }),
-        ...(given.step_key === undefined ? {} : { step_key: given.step_key }),
-        ...(given.after === undefined ? {} : { after: given.after }),
+        'state[]': given.state,
+        step_key: given.step_key,
+        after: given.after,
       },
     })
     const { items, links } = body as { items: unknown[]; links: { next?: string } }
@@ -70,7 +77,7 @@ const getJob = tool({
   input: Type.Object(JobInput),
   routes: [`GET ${oneJob}`],
   async run(desk, given) {
-    const { body } = await desk.call(`GET ${oneJob}`, { params: { ...(await findJob(desk, given)) } })
+    const { body } = await desk.call(`GET ${oneJob}`, { params: await findJob(desk, given) })
     const { agent } = body as { agent?: unknown }
     return {
       ...pick(body, [...jobFields, 'agent_query_rules', 'build_url'], 2000),
@@ -87,7 +94,7 @@ const whyWaiting = tool({
   input: Type.Object(JobInput),
   routes: [`GET ${oneJob}/waiting`],
   run: async (desk, given) =>
-    (await desk.call(`GET ${oneJob}/waiting`, { params: { ...(await findJob(desk, given)) } })).body,
+    (await desk.call(`GET ${oneJob}/waiting`, { params: await findJob(desk, given) })).body,
 })
 
 interface RowsBody {
@@ -117,7 +124,7 @@ const readLog = tool({
   async run(desk, given) {
     const limit = String(given.limit ?? 100)
     const { body } = await desk.call(`GET ${oneJob}/log/rows`, {
-      params: { ...(await findJob(desk, given)) },
+      params: await findJob(desk, given),
       query: given.from === undefined ? { tail: limit } : { from: String(given.from), limit },
     })
     const { from, total, is_final, rows } = body as RowsBody
@@ -145,7 +152,7 @@ const searchLog = tool({
   routes: [`GET ${oneJob}/log/search`],
   async run(desk, given) {
     const { body } = await desk.call(`GET ${oneJob}/log/search`, {
-      params: { ...(await findJob(desk, given)) },
+      params: await findJob(desk, given),
       query: {
         q: given.query,
         regex: String(given.regex ?? false),
@@ -182,19 +189,13 @@ const listArtifacts = tool({
   }),
   routes: [`GET ${inBuild}/artifacts`],
   async run(desk, given) {
-    const page = given.page ?? 1
     const { body, headers } = await desk.call(`GET ${inBuild}/artifacts`, {
-      params: { ...(await findBuild(desk, given)) },
-      query: {
-        per_page: String(given.limit ?? 50),
-        page: String(page),
-        ...(given.path ? { path: given.path } : {}),
-      },
+      params: await findBuild(desk, given),
+      query: { ...pageQuery(given, 50), path: given.path },
     })
     const fields = ['id', 'job_id', 'path', 'mime_type', 'file_size', 'state']
     const entries = (body as unknown[]).map((one) => pick(one, fields))
-    const hasMore = /rel="next"/.test(headers?.['Link'] ?? '')
-    return boundedList('artifacts', { entries, hasMore, more: `Call again with page=${page + 1}.` })
+    return boundedPage('artifacts', entries, headers, given, '')
   },
 })
 
@@ -256,23 +257,16 @@ const listAgents = tool({
   }),
   routes: ['GET /v2/organizations/:org/agents'],
   async run(desk, given) {
-    const page = given.page ?? 1
     const { body, headers } = await desk.call('GET /v2/organizations/:org/agents', {
       params: { org: await findOrganization(desk, given.organization) },
-      query: {
-        per_page: String(given.limit ?? 50),
-        page: String(page),
-        ...(given.name ? { name: given.name } : {}),
-        ...(given.queue_id ? { cluster_queue_id: given.queue_id } : {}),
-      },
+      query: { ...pageQuery(given, 50), name: given.name, cluster_queue_id: given.queue_id },
     })
     const fields = ['id', 'name', 'connection_state', 'hostname', 'version', 'paused', 'meta_data', 'web_url']
     const entries = (body as Array<{ job?: unknown }>).map((agent) => ({
       ...pick(agent, fields),
       job: agent.job == null ? null : pick(agent.job, ['id', 'name', 'web_url']),
     }))
-    const hasMore = /rel="next"/.test(headers?.['Link'] ?? '')
-    return boundedList('agents', { entries, hasMore, more: `Call again with page=${page + 1}.` })
+    return boundedPage('agents', entries, headers, given, '')
   },
 })
 
@@ -291,13 +285,13 @@ const listQueues = tool({
       query: { per_page: String(mostClusters) },
     })
     const entries: unknown[] = []
-    let hasMore = /rel="next"/.test(clusters.headers?.['Link'] ?? '')
+    let hasMore = hasNext(clusters.headers)
     for (const { id, name } of clusters.body as Array<{ id: string; name: string }>) {
       const queues = await desk.call('GET /v2/organizations/:org/clusters/:cluster/queues', {
         params: { org, cluster: id },
         query: { per_page: '100' },
       })
-      hasMore ||= /rel="next"/.test(queues.headers?.['Link'] ?? '')
+      hasMore ||= hasNext(queues.headers)
       const fields = ['id', 'key', 'description', 'dispatch_paused', 'dispatch_paused_note', 'web_url']
       for (const queue of queues.body as unknown[]) entries.push({ cluster: name, ...pick(queue, fields) })
     }
@@ -317,7 +311,7 @@ const retryJob = tool({
   routes: [`PUT ${oneJob}/retry`],
   writes: true,
   async run(desk, given) {
-    const { body } = await desk.call(`PUT ${oneJob}/retry`, { params: { ...(await findJob(desk, given)) } })
+    const { body } = await desk.call(`PUT ${oneJob}/retry`, { params: await findJob(desk, given) })
     return pick(body, jobFields)
   },
 })
@@ -336,7 +330,7 @@ const unblockJob = tool({
   writes: true,
   async run(desk, given) {
     const { body } = await desk.call(`PUT ${oneJob}/unblock`, {
-      params: { ...(await findJob(desk, given)) },
+      params: await findJob(desk, given),
       body: given.fields === undefined ? {} : { fields: given.fields },
     })
     return pick(body, jobFields)

@@ -4,7 +4,7 @@ import type { Static, TObject } from 'typebox'
 import type { Context } from '../context.ts'
 import { checker } from '../lib/check.ts'
 import { badRequest } from '../lib/errors.ts'
-import { callRoute, type Called, type RouteCall } from '../http/call-route.ts'
+import { callRoute, type Called, type RouteCall, type RouteTable } from '../http/call-route.ts'
 import type { Route } from '../http/route.ts'
 
 /** `GET /v2/organizations/:org/builds`, as app.ts lists it. */
@@ -46,20 +46,13 @@ export function tool<Input extends TObject>({ run, writes, ...definition }: Defi
   }
 }
 
-export type Routes = ReadonlyMap<string, Route>
-
-export const routesByName = (routes: readonly Route[]): Routes =>
-  new Map(
-    routes.flatMap((route) => route.methods.map((method) => [`${method} ${route.url}`, route] as const)),
-  )
-
-export function getRoute(routes: Routes, name: RouteName): Route {
+export function getRoute(routes: RouteTable, name: RouteName): Route {
   const route = routes.get(name)
   if (route === undefined) throw new Error(`A tool names a route that does not exist: ${name}`)
   return route
 }
 
-export const deskOf = (ctx: Context, request: FastifyRequest, routes: Routes): Desk => ({
+export const deskOf = (ctx: Context, request: FastifyRequest, routes: RouteTable): Desk => ({
   ctx,
   call: (name, given) => callRoute(ctx, request, getRoute(routes, name), given),
 })
