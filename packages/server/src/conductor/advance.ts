@@ -141,6 +141,31 @@ export const advanceBuild = (
   event: UntimedEvent,
 ): Promise<Advanced> => inTransaction(ctx.db, (trx) => advanceIn(trx, ctx, organizationId, buildId, event))
 
+/** Several events in a row. The first one that is refused is the answer. */
+export async function advanceAll(
+  trx: Trx,
+  ctx: Context,
+  organizationId: string,
+  buildId: string,
+  events: readonly UntimedEvent[],
+): Promise<{ ok: true; followUps: FollowUp[] } | Refusal> {
+  const followUps: FollowUp[] = []
+  for (const event of events) {
+    const advanced = await advanceIn(trx, ctx, organizationId, buildId, event)
+    if (!advanced.ok) return advanced
+    followUps.push(...advanced.followUps)
+  }
+  return { ok: true, followUps }
+}
+
+/** The events of a job that ends without an agent. */
+export const withoutAgent = (jobId: string, exitStatus: number): UntimedEvent[] => [
+  { type: 'assign', jobId },
+  { type: 'accept', jobId },
+  { type: 'start', jobId },
+  { type: 'finish', jobId, exitStatus, signal: null, signalReason: exitStatus === 0 ? null : 'stack_error' },
+]
+
 function followUpsOf(scope: Scope, effects: readonly Effect[]): FollowUp[] {
   const { organizationId, buildId } = scope
   return effects.flatMap((effect): FollowUp[] => {

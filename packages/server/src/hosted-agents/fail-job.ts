@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { JobState } from '@millrace/engine/states.ts'
 import { carryOut } from '../conductor/act.ts'
-import { advanceIn, type UntimedEvent, type FollowUp } from '../conductor/advance.ts'
+import { advanceAll, withoutAgent } from '../conductor/advance.ts'
 import type { Context } from '../context.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { receiveChunk } from '../resources/builds/log/ingest/receive.ts'
@@ -27,20 +27,9 @@ export async function failJob(
       trx,
     )
     if (rows[0]?.state !== 'scheduled') return null
-    const events: UntimedEvent[] = [
-      { type: 'assign', jobId: id },
-      { type: 'accept', jobId: id },
-      { type: 'start', jobId: id },
-      { type: 'finish', jobId: id, exitStatus: -1, signal: null, signalReason: 'stack_error' },
-    ]
-    const after: FollowUp[] = []
-    for (const event of events) {
-      const advanced = await advanceIn(trx, ctx, organization_id, build_id, event)
-      if (!advanced.ok)
-        throw new Error(`A job that no agent can run could not be failed: ${advanced.message}.`)
-      after.push(...advanced.followUps)
-    }
-    return after
+    const advanced = await advanceAll(trx, ctx, organization_id, build_id, withoutAgent(id, -1))
+    if (!advanced.ok) throw new Error(`A job that no agent can run could not be failed: ${advanced.message}.`)
+    return advanced.followUps
   })
   if (followUps === null) return
   await carryOut(ctx, followUps)

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { isFinal } from '@millrace/engine/states.ts'
 import type { FinishRequest } from '@millrace/protocol/jobs.ts'
 import { carryOut } from '../../conductor/act.ts'
-import { advanceIn, type UntimedEvent, type FollowUp } from '../../conductor/advance.ts'
+import { advanceAll, type UntimedEvent } from '../../conductor/advance.ts'
 import type { Context } from '../../context.ts'
 import { prepared, type Statement } from '../../db/statement.ts'
 import { defer } from '../../db/batch.ts'
@@ -24,19 +24,15 @@ export async function finishJob(ctx: Context, job: RunningJob, body: FinishReque
   // An agent that refuses a job ends it without ever starting it.
   const events: UntimedEvent[] = job.state === 'accepted' ? [{ type: 'start', jobId: job.id }, end] : [end]
   const followUps = await inTransaction(ctx.db, async (trx) => {
-    const after: FollowUp[] = []
-    for (const event of events) {
-      const advanced = await advanceIn(trx, ctx, job.organizationId, job.buildId, event)
-      if (!advanced.ok && advanced.reason === 'job_finished') return after
-      if (!advanced.ok) throw refused(`${advanced.message}.`)
-      after.push(...advanced.followUps)
-    }
+    const advanced = await advanceAll(trx, ctx, job.organizationId, job.buildId, events)
+    if (!advanced.ok && advanced.reason === 'job_finished') return []
+    if (!advanced.ok) throw refused(`${advanced.message}.`)
     const retires = body.ignore_agent_in_dispatches ?? false
     await defer(trx, [
       ...updateJob(job, body.chunks_failed_count ?? 0),
       updateAgent(job.organizationId, job.agent.id, ctx.now().toISOString(), exitStatus === 0, retires),
     ])
-    return after
+    return advanced.followUps
   })
   await carryOut(ctx, followUps)
 }

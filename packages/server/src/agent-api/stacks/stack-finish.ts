@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { isFinal, type JobState } from '@millrace/engine/states.ts'
 import { carryOut } from '../../conductor/act.ts'
-import { advanceIn, type UntimedEvent, type FollowUp } from '../../conductor/advance.ts'
+import { advanceAll, withoutAgent } from '../../conductor/advance.ts'
 import type { Context } from '../../context.ts'
 import type { Trx } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
@@ -26,33 +26,12 @@ export async function finishForStack(
     if (job.state !== 'reserved' && job.state !== 'scheduled') throw refused(`The job is ${job.state}.`)
     const occurred = { jobId, detail, occurredAt: ctx.now().toISOString() }
     await insertNotifications(trx, stack, [occurred])
-    return end(trx, ctx, stack, job.buildId, jobId, exitStatus)
+    const events = withoutAgent(jobId, exitStatus)
+    const advanced = await advanceAll(trx, ctx, stack.organizationId, job.buildId, events)
+    if (!advanced.ok) throw refused(`${advanced.message}.`)
+    return advanced.followUps
   })
   await carryOut(ctx, followUps)
-}
-
-async function end(
-  trx: Trx,
-  ctx: Context,
-  { organizationId }: Stack,
-  buildId: string,
-  jobId: string,
-  exitStatus: number,
-): Promise<FollowUp[]> {
-  const signalReason = exitStatus === 0 ? null : 'stack_error'
-  const events: UntimedEvent[] = [
-    { type: 'assign', jobId },
-    { type: 'accept', jobId },
-    { type: 'start', jobId },
-    { type: 'finish', jobId, exitStatus, signal: null, signalReason },
-  ]
-  const followUps: FollowUp[] = []
-  for (const event of events) {
-    const advanced = await advanceIn(trx, ctx, organizationId, buildId, event)
-    if (!advanced.ok) throw refused(`${advanced.message}.`)
-    followUps.push(...advanced.followUps)
-  }
-  return followUps
 }
 
 interface EndingJob {
