@@ -9,10 +9,10 @@ interface Newest {
   branch: string
   isForMergeQueue: boolean
   pipeline_id: string
-  skip_queued_branch_builds: boolean
-  skip_queued_branch_builds_filter: string | null
-  cancel_running_branch_builds: boolean
-  cancel_running_branch_builds_filter: string | null
+  skipQueued: boolean
+  skipQueuedFilter: string | null
+  cancelRunning: boolean
+  cancelRunningFilter: string | null
 }
 
 const isForMergeQueue = sql`coalesce(b.host_event -> 'mergeQueue' <> 'null', false)`
@@ -23,8 +23,9 @@ export async function supersede(
   { organizationId, buildId }: { organizationId: string; buildId: string },
 ): Promise<FollowUp[]> {
   const { rows } = await sql<Newest>`
-    select b.id, b.number, b.branch, ${isForMergeQueue} as "isForMergeQueue", b.pipeline_id, p.skip_queued_branch_builds, p.skip_queued_branch_builds_filter,
-      p.cancel_running_branch_builds, p.cancel_running_branch_builds_filter
+    select b.id, b.number, b.branch, ${isForMergeQueue} as "isForMergeQueue", b.pipeline_id,
+      p.skip_queued_branch_builds as "skipQueued", p.skip_queued_branch_builds_filter as "skipQueuedFilter",
+      p.cancel_running_branch_builds as "cancelRunning", p.cancel_running_branch_builds_filter as "cancelRunningFilter"
     from builds b join pipelines p on p.id = b.pipeline_id
     where b.organization_id = ${organizationId} and b.id = ${buildId}`.execute(ctx.db)
   const [newest] = rows
@@ -34,12 +35,7 @@ export async function supersede(
     where pipeline_id = ${newest.pipeline_id} and branch = ${newest.branch} and number < ${newest.number}
       and state in ('creating', 'scheduled', 'running', 'failing', 'blocked')
     order by number`.execute(ctx.db)
-  const { skip, cancel } = supersededBy(newest, older, {
-    skipQueued: newest.skip_queued_branch_builds,
-    skipQueuedFilter: newest.skip_queued_branch_builds_filter,
-    cancelRunning: newest.cancel_running_branch_builds,
-    cancelRunningFilter: newest.cancel_running_branch_builds_filter,
-  })
+  const { skip, cancel } = supersededBy(newest, older, newest)
   const followUps: FollowUp[] = []
   for (const id of skip) followUps.push(...(await end(ctx, organizationId, id, { type: 'skip_build' })))
   const reason = `Build #${newest.number} on ${newest.branch} took its place`
