@@ -1,6 +1,7 @@
 // Cache of recently read messages. Messages never change, and every delivery of a message reads it.
 import { sql } from 'kysely'
 import type { Db } from '../../db/pool.ts'
+import { SizedCache } from '../../lib/sized-cache.ts'
 import type { Message, MessageData } from './message.ts'
 
 /** In characters of their JSON. */
@@ -19,17 +20,10 @@ interface Row {
 }
 
 export function openMessageCache(db: Db): MessageCache {
-  const kept = new Map<string, { message: Message; size: number }>()
-  let size = 0
+  const kept = new SizedCache<string, Message>(mostKept)
   const keep = ({ id, event, occurred_at: occurredAt, data }: Row): Message => {
     const message = { id, event, occurredAt, ...(JSON.parse(data) as MessageData) }
-    kept.set(id, { message, size: data.length })
-    size += data.length
-    for (const [oldest, entry] of kept) {
-      if (size <= mostKept) break
-      kept.delete(oldest)
-      size -= entry.size
-    }
+    kept.set(id, message, data.length)
     return message
   }
   return {
@@ -37,9 +31,9 @@ export function openMessageCache(db: Db): MessageCache {
       const found = new Map<string, Message>()
       const missing: string[] = []
       for (const id of ids) {
-        const entry = kept.get(id)
-        if (entry === undefined) missing.push(id)
-        else found.set(id, entry.message)
+        const message = kept.get(id)
+        if (message === undefined) missing.push(id)
+        else found.set(id, message)
       }
       if (missing.length === 0) return found
       const { rows } = await sql<Row>`

@@ -9,6 +9,7 @@ import { isPreflight } from '../../db/preflight.ts'
 import type { Snapshots } from '../messages/snapshots.ts'
 import { isStepEventName } from '../names.ts'
 import { stepAsOf } from './as-of.ts'
+import { earlierVerdict } from './match-services.ts'
 import { targetsOf, type Target } from './targets.ts'
 import { keyOf, type EventTrigger } from './triggers.ts'
 
@@ -126,18 +127,12 @@ function buildAsOf(facts: Facts, { row }: EventTrigger, before: string | null): 
 async function listEntries(trx: Trx, triggers: readonly EventTrigger[]): Promise<Map<string, Entries>> {
   if (triggers.length === 0) return new Map()
   const rows = triggers.map(({ row }) => row)
-  // `before` is the state of the newest earlier build of the branch that passed or failed.
   const { rows: found } = await sql<{ event_id: number; notify: NotifyEntry[]; before: string | null }>`
     select w.event_id, b.notify, earlier.state as before
     from unnest(${rows.map(({ id }) => id)}::bigint[], ${rows.map((row) => row.organization_id)}::uuid[],
       ${rows.map((row) => row.build_id)}::uuid[]) as w (event_id, organization_id, build_id)
     join builds b on b.id = w.build_id and b.organization_id = w.organization_id and b.notify <> '[]'
-    left join lateral (
-      select p.state from builds p
-      where p.pipeline_id = b.pipeline_id and p.branch = b.branch and p.created_at <= b.created_at
-        and p.number < b.number and p.state in ('passed', 'failed')
-      order by p.created_at desc, p.id desc limit 1
-    ) earlier on true`.execute(trx)
+    left join lateral (${earlierVerdict}) earlier on true`.execute(trx)
   const byEvent = new Map(found.map((entry) => [entry.event_id, entry]))
   return new Map(
     triggers.flatMap((trigger): Array<[string, Entries]> => {

@@ -121,6 +121,13 @@ async function findOrigins(
   return new Map(rows.map(({ id, ...origin }) => [id, origin]))
 }
 
+/** For queries with `builds b`: the state of the newest earlier build of the branch that passed or failed. */
+export const earlierVerdict = sql`
+  select p.state from builds p
+  where p.pipeline_id = b.pipeline_id and p.branch = b.branch and p.created_at <= b.created_at
+    and p.number < b.number and p.state in ('passed', 'failed')
+  order by p.created_at desc, p.id desc limit 1`
+
 /** Adds the state `build_fixed`. */
 async function withFixed(trx: Trx, triggers: readonly ServiceTrigger[]): Promise<ServiceTrigger[]> {
   const hasPassed = ({ states }: ServiceTrigger) => states.includes('build_passed')
@@ -160,12 +167,7 @@ async function findFixed(
         and (e.data ->> 'to' in ('passed', 'failed') or e.data ->> 'from' in ('passed', 'failed'))
       order by e.id desc limit 1
     ) own on true
-    left join lateral (
-      select p.state as verdict from builds p
-      where p.pipeline_id = b.pipeline_id and p.branch = b.branch and p.created_at <= b.created_at
-        and p.number < b.number and p.state in ('passed', 'failed')
-      order by p.created_at desc, p.id desc limit 1
-    ) earlier on true
-    where coalesce(own.verdict, earlier.verdict) = 'failed'`.execute(db)
+    left join lateral (${earlierVerdict}) earlier on true
+    where coalesce(own.verdict, earlier.state) = 'failed'`.execute(db)
   return new Set(rows.map(({ event_id: id }) => id))
 }

@@ -4,7 +4,7 @@ import { branchQueue, type Message } from '../messages/message.ts'
 import { DeliveryFailed, wantsStates, type Provider, type Sender, type Service } from '../provider.ts'
 import { callChat } from './chat-api.ts'
 import { chatText } from './chat-text.ts'
-import { credential, managed } from './schemas.ts'
+import { connectedFields } from './schemas.ts'
 
 export const chatWorkspace: Provider = {
   id: 'chat_workspace',
@@ -12,9 +12,7 @@ export const chatWorkspace: Provider = {
   graphqlType: null,
   madeBy: 'web',
   isPinged: false,
-  fields: {
-    workspace_id: { ...managed, schema: Type.String({ description: 'Id of the connected workspace.' }) },
-    workspace_name: { ...managed, schema: Type.String({ description: 'Name of the connected workspace.' }) },
+  fields: connectedFields({
     channel: {
       schema: Type.String({
         minLength: 1,
@@ -26,13 +24,7 @@ export const chatWorkspace: Provider = {
       isRequired: true,
       shown: 'full',
     },
-    access_token: credential,
-    refresh_token: credential,
-    token_expires_at: {
-      ...managed,
-      schema: Type.String({ description: 'When the access to the workspace must be renewed.' }),
-    },
-  },
+  }),
   connecting: {
     choice: { key: 'channel', label: 'Channel', hint: '#builds' },
     buildStates: ['build_failed', 'build_fixed'],

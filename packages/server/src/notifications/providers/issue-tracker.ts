@@ -8,7 +8,7 @@ import { branchQueue, type Message } from '../messages/message.ts'
 import type { BuildStateName } from '../names.ts'
 import { DeliveryFailed, type Delivery, type OAuthSession, type Provider, type Sender } from '../provider.ts'
 import { issueText } from './issue-text.ts'
-import { credential, managed } from './schemas.ts'
+import { connectedFields } from './schemas.ts'
 import { askTracker, TrackerRefused } from './tracker-api.ts'
 
 export const issueTracker: Provider = {
@@ -17,9 +17,7 @@ export const issueTracker: Provider = {
   graphqlType: null,
   madeBy: 'web',
   isPinged: false,
-  fields: {
-    workspace_id: { ...managed, schema: Type.String({ description: 'Id of the connected workspace.' }) },
-    workspace_name: { ...managed, schema: Type.String({ description: 'Name of the connected workspace.' }) },
+  fields: connectedFields({
     team_id: {
       schema: Type.String({
         minLength: 1,
@@ -30,13 +28,7 @@ export const issueTracker: Provider = {
       isRequired: true,
       shown: 'full',
     },
-    access_token: credential,
-    refresh_token: credential,
-    token_expires_at: {
-      ...managed,
-      schema: Type.String({ description: 'When the access to the workspace must be renewed.' }),
-    },
-  },
+  }),
   connecting: {
     choice: { key: 'team_id', label: 'Team', hint: 'ENG' },
     buildStates: ['build_failed', 'build_fixed'],

@@ -2,20 +2,20 @@
 // and their jobs.
 import { groupBy } from '../../lib/group-by.ts'
 import { resultOf, resultOfAll, spanOf, type History, type PastJob, type Result } from './history.ts'
-import type { Message, Shown } from '../messages/message.ts'
+import { textIn, type Message, type Shown } from '../messages/message.ts'
 
 export function resourcesOf(message: Message, history: History, tags: readonly string[]): object[] {
   const { build = {}, pipeline = {}, organization } = message
   const run: Run = {
     // For the site every end of a build is a run. The first one has the id of the build.
-    id: runId(text(build['id']), history.stage.number),
-    name: text(pipeline['name']),
+    id: runId(textIn(build, 'id'), history.stage.number),
+    name: textIn(pipeline, 'name'),
     git: gitOf(build, pipeline),
     tags: [...ownTags(message), ...tags],
   }
   const stages = [...groupBy(history.jobs, ({ group, step }) => (group ?? step).id).values()]
   return [
-    pipelineOf(run, build, text(organization['web_url']), history),
+    pipelineOf(run, build, textIn(organization, 'web_url'), history),
     ...stages.map((jobs) => stageOf(run, jobs)),
     ...history.jobs.map((job) => jobOf(run, job)),
   ]
@@ -31,7 +31,7 @@ interface Run {
 const runId = (buildId: string, stage: number) => (stage === 1 ? buildId : `${buildId}-${stage}`)
 
 function pipelineOf(run: Run, build: Shown, home: string, { stage, triggeredBy }: History): object {
-  const [buildId, url] = [text(build['id']), text(build['web_url'])]
+  const [buildId, url] = [textIn(build, 'id'), textIn(build, 'web_url')]
   const parent = build['triggered_from'] as Shown | null
   return {
     level: 'pipeline',
@@ -42,16 +42,16 @@ function pipelineOf(run: Run, build: Shown, home: string, { stage, triggeredBy }
     end: stage.endedAt,
     status: statusOfBuild(build),
     partial_retry: stage.verdictsBefore > 0,
-    is_manual: ['ui', 'api'].includes(text(build['source'])),
+    is_manual: ['ui', 'api'].includes(textIn(build, 'source')),
     is_resumed: stage.number > 1 && stage.verdictsBefore === 0,
-    ...queueTime(text(build['scheduled_at']), stage.number === 1 ? stage.startedAt : null),
+    ...queueTime(textIn(build, 'scheduled_at'), stage.number === 1 ? stage.startedAt : null),
     ...(stage.number === 1 ? {} : { previous_attempt: { id: runId(buildId, stage.number - 1), url } }),
     ...(triggeredBy === null || !parent
       ? {}
       : {
           parent_pipeline: {
             id: triggeredBy.buildId,
-            url: `${home}/${text(parent['build_pipeline_slug'])}/builds/${text(parent['build_number'])}`,
+            url: `${home}/${textIn(parent, 'build_pipeline_slug')}/builds/${textIn(parent, 'build_number')}`,
           },
         }),
     tags: run.tags,
@@ -118,7 +118,7 @@ const statuses: Readonly<Record<Result, string>> = {
 
 function statusOfBuild(build: Shown): string {
   if (build['blocked'] === true) return 'blocked'
-  const state = text(build['state'])
+  const state = textIn(build, 'state')
   return state === 'failed' ? 'error' : state === 'canceled' ? 'canceled' : 'success'
 }
 
@@ -139,31 +139,28 @@ function queueTime(from: string | null, to: string | null): { queue_time?: numbe
 }
 
 const ownTags = ({ build = {}, pipeline = {}, organization }: Message) => [
-  `organization:${text(organization['slug'])}`,
-  `pipeline:${text(pipeline['slug'])}`,
-  `build.number:${text(build['number'])}`,
-  `build.source:${text(build['source'])}`,
+  `organization:${textIn(organization, 'slug')}`,
+  `pipeline:${textIn(pipeline, 'slug')}`,
+  `build.number:${textIn(build, 'number')}`,
+  `build.source:${textIn(build, 'source')}`,
 ]
 
 /** The intake rejects runs with an abbreviated commit or without the author's address; those are sent without git data. */
 function gitOf(build: Shown, pipeline: Shown): { git?: object } {
-  const author = (build['author'] ?? build['creator']) as { name?: unknown; email?: unknown } | null
-  const [commit, email] = [text(build['commit']), text(author?.email)]
+  const author = (build['author'] ?? build['creator'] ?? {}) as Shown
+  const [commit, email] = [textIn(build, 'commit'), textIn(author, 'email')]
   if (!/^[0-9a-f]{40}$/.test(commit) || email === '') return {}
-  const tag = text(build['tag'])
+  const tag = textIn(build, 'tag')
   return {
     git: {
-      repository_url: text(pipeline['repository']),
+      repository_url: textIn(pipeline, 'repository'),
       sha: commit,
       author_email: email,
-      author_name: text(author?.name),
-      message: text(build['message']),
-      branch: text(build['branch']),
-      default_branch: text(pipeline['default_branch']),
+      author_name: textIn(author, 'name'),
+      message: textIn(build, 'message'),
+      branch: textIn(build, 'branch'),
+      default_branch: textIn(pipeline, 'default_branch'),
       ...(tag === '' ? {} : { tag }),
     },
   }
 }
-
-const text = (value: unknown): string =>
-  typeof value === 'string' || typeof value === 'number' ? String(value) : ''

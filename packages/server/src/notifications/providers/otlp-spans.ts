@@ -23,7 +23,7 @@ import {
   type PastStep,
   type Result,
 } from './history.ts'
-import type { Message, Shown } from '../messages/message.ts'
+import { textIn, type Message, type Shown } from '../messages/message.ts'
 
 export interface TracingSettings {
   endpoint: string
@@ -47,7 +47,7 @@ interface Piece {
 /** Parents before children. The span of the build itself is sent with its first end that is not a block. */
 export function spansOf(settings: TracingSettings, message: Message, history: History): ReadableSpan[] {
   const { build = {}, pipeline = {}, organization } = message
-  const buildId = text(build['id'])
+  const buildId = textIn(build, 'id')
   const { stage, jobs } = history
   const stageId = idOf(buildId, 'stage', String(stage.number))
   const pieces: Piece[] = [
@@ -60,7 +60,7 @@ export function spansOf(settings: TracingSettings, message: Message, history: Hi
       result: buildResult(build),
       attributes: {
         'millrace.build.stage': stage.number,
-        'millrace.build.state': text(build['state']),
+        'millrace.build.state': textIn(build, 'state'),
         'millrace.build.blocked': build['blocked'] === true,
       },
     },
@@ -153,34 +153,34 @@ function buildPiece(
       : [link(triggeredBy.buildId, idOf(triggeredBy.jobId, 'job'), 'triggered_by')]),
     ...(source ? [link(source.id, idOf(source.id, 'build'), 'rebuilt_from')] : []),
   ]
-  const pull = build['pull_request'] as { id?: unknown } | null
+  const pull = (build['pull_request'] ?? {}) as Shown
   const result = buildResult(build)
   return {
     name: 'build',
     id: idOf(buildId, 'build'),
     parentId: null,
-    startedAt: text(build['created_at']),
+    startedAt: textIn(build, 'created_at'),
     endedAt: stage.endedAt,
     result,
     links,
     attributes: known({
-      'cicd.pipeline.name': text(pipeline['name']),
+      'cicd.pipeline.name': textIn(pipeline, 'name'),
       'cicd.pipeline.result': result,
       'cicd.pipeline.run.id': buildId,
-      'cicd.pipeline.run.url.full': text(build['web_url']),
-      'vcs.repository.url.full': text(pipeline['repository']),
-      'vcs.ref.head.name': text(build['branch']),
-      'vcs.ref.head.revision': text(build['commit']),
-      'vcs.change.id': pull?.id === undefined ? null : text(pull.id),
-      'millrace.organization.slug': text(organization['slug']),
-      'millrace.pipeline.slug': text(pipeline['slug']),
+      'cicd.pipeline.run.url.full': textIn(build, 'web_url'),
+      'vcs.repository.url.full': textIn(pipeline, 'repository'),
+      'vcs.ref.head.name': textIn(build, 'branch'),
+      'vcs.ref.head.revision': textIn(build, 'commit'),
+      'vcs.change.id': textIn(pull, 'id'),
+      'millrace.organization.slug': textIn(organization, 'slug'),
+      'millrace.pipeline.slug': textIn(pipeline, 'slug'),
       'millrace.build.number': Number(build['number']),
-      'millrace.build.state': text(build['state']),
-      'millrace.build.source': text(build['source']),
-      'millrace.build.message': text(build['message']),
-      'millrace.build.tag': build['tag'] === null ? null : text(build['tag']),
-      'millrace.build.scheduled_at': text(build['scheduled_at']),
-      'millrace.build.started_at': text(build['started_at']),
+      'millrace.build.state': textIn(build, 'state'),
+      'millrace.build.source': textIn(build, 'source'),
+      'millrace.build.message': textIn(build, 'message'),
+      'millrace.build.tag': build['tag'] === null ? null : textIn(build, 'tag'),
+      'millrace.build.scheduled_at': textIn(build, 'scheduled_at'),
+      'millrace.build.started_at': textIn(build, 'started_at'),
     }),
   }
 }
@@ -230,9 +230,6 @@ const link = (buildId: string, spanId: string, kind: string): Link => ({
   attributes: { 'millrace.link.kind': kind },
 })
 
-const text = (value: unknown): string =>
-  typeof value === 'string' || typeof value === 'number' ? String(value) : ''
-
 const known = (attributes: Record<string, string | number | boolean | null>): Attributes =>
   Object.fromEntries(
     Object.entries(attributes).flatMap(([name, value]) =>
@@ -248,7 +245,7 @@ function time(iso: string): HrTime {
 /** null: it has not ended. */
 function buildResult(build: Shown): Result | null {
   if (build['blocked'] === true) return null
-  const state = text(build['state'])
+  const state = textIn(build, 'state')
   return state === 'failed' ? 'failure' : state === 'canceled' ? 'cancellation' : 'success'
 }
 

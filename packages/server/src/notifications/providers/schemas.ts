@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { isOutboundUrl } from '../../lib/outbound.ts'
 import { eventNames } from '../names.ts'
-import type { Field, Sender } from '../provider.ts'
+import type { Field, Provider, Sender } from '../provider.ts'
 
 /** An address that a request can be sent to. */
 export const urlField = {
@@ -33,13 +33,13 @@ export const TextMap = Type.Record(Type.String(), Type.String({ maxLength: 4000 
 const fixed = (reason: string) => () => reason
 
 /** Facts about the site, read from it. */
-export const managed = {
+const managed = {
   shown: 'full',
   refuseChange: fixed('is managed by the provider and cannot be changed'),
 } satisfies Partial<Field>
 
 /** OAuth tokens. */
-export const credential = {
+const credential = {
   schema: Type.String(),
   isSecret: true,
   shown: 'never',
@@ -51,3 +51,16 @@ export const setAtCreation = fixed('can only be set at creation')
 /** For providers that want every event unless `build_states` is set. */
 export const unlessFiltered: Sender['wants'] = ({ buildStates }, { states }) =>
   buildStates.length === 0 || states.length === 0 || states.some((state) => buildStates.includes(state))
+
+/** The settings of a service that a person has connected; `choice` is the one that they choose. */
+export const connectedFields = (choice: Provider['fields']): Provider['fields'] => ({
+  workspace_id: { ...managed, schema: Type.String({ description: 'Id of the connected workspace.' }) },
+  workspace_name: { ...managed, schema: Type.String({ description: 'Name of the connected workspace.' }) },
+  ...choice,
+  access_token: credential,
+  refresh_token: credential,
+  token_expires_at: {
+    ...managed,
+    schema: Type.String({ description: 'When the access to the workspace must be renewed.' }),
+  },
+})
