@@ -11,19 +11,17 @@ const invitedBy = ({ created_by: inviter, role, organization_name: name }: OpenI
     ${role === 'admin' ? 'an administrator' : 'a member'}.
   </p>`
 
-export const accountForm = ({
-  invitation,
-  formField,
-  path,
-  name,
-  problem,
-}: {
+interface Form {
   invitation: OpenInvitation
   formField: Html
   path: string
-  name: string
-  problem: string | null
-}): PageAnswer => ({
+}
+
+export const accountForm = (
+  { invitation, formField, path }: Form,
+  name: string,
+  problem: string | null,
+): PageAnswer => ({
   title: titleOf(invitation),
   content: html` ${invitedBy(invitation)} ${problemNote(problem)}
     <form method="post" action="${path}">
@@ -45,20 +43,10 @@ export const signInToAccept = (invitation: OpenInvitation, path: string): PageAn
     <p><a class="primary" href="/sign-in?next=${encodeURIComponent(path)}">Sign in</a></p>`,
 })
 
-export const acceptForm = ({
-  invitation,
-  formField,
-  path,
-  session,
-}: {
-  invitation: OpenInvitation
-  formField: Html
-  path: string
-  session: Session
-}): PageAnswer => ({
+export const acceptForm = ({ invitation, formField, path }: Form, { user }: Session): PageAnswer => ({
   title: titleOf(invitation),
   content: html` ${invitedBy(invitation)}
-    <p>You are signed in as ${session.user.name}, ${session.user.email}.</p>
+    <p>You are signed in as ${user.name}, ${user.email}.</p>
     <form method="post" action="${path}">
       ${formField}
       <button class="primary" autofocus>Accept</button>
@@ -68,15 +56,7 @@ export const acceptForm = ({
 const signOutForm = (formField: Html) =>
   html`<form method="post" action="/sign-out">${formField}<button>Sign out</button></form>`
 
-export const otherAddress = ({
-  invitation,
-  formField,
-  session,
-}: {
-  invitation: OpenInvitation
-  formField: Html
-  session: Session
-}): PageAnswer => ({
+export const otherAddress = ({ invitation, formField }: Form, session: Session): PageAnswer => ({
   title: titleOf(invitation),
   content: html` ${invitedBy(invitation)}
     <p>
@@ -86,7 +66,7 @@ export const otherAddress = ({
     ${signOutForm(formField)}`,
 })
 
-export const limitedSession = (invitation: OpenInvitation, formField: Html): PageAnswer => ({
+export const limitedSession = ({ invitation, formField }: Form): PageAnswer => ({
   title: titleOf(invitation),
   content: html` ${invitedBy(invitation)}
     <p>

@@ -17,15 +17,12 @@ const showInvitation: Page = {
   async handler(input) {
     const { invitation, path } = await findInvitation(input)
     const { formField, session } = input
+    const form = { invitation, formField, path }
     if (session === null)
-      return invitation.has_account
-        ? signInToAccept(invitation, path)
-        : accountForm({ invitation, formField, path, name: '', problem: null })
+      return invitation.has_account ? signInToAccept(invitation, path) : accountForm(form, '', null)
     if (session.user.email.toLowerCase() !== invitation.email.toLowerCase())
-      return otherAddress({ invitation, formField, session })
-    return maySignUp(session)
-      ? acceptForm({ invitation, formField, path, session })
-      : limitedSession(invitation, formField)
+      return otherAddress(form, session)
+    return maySignUp(session) ? acceptForm(form, session) : limitedSession(form)
   },
 }
 
@@ -70,7 +67,7 @@ async function createAccount(input: PageInput, { invitation, code, path }: Found
   const name = form.get('name')?.trim() ?? ''
   const password = form.get('password') ?? ''
   const problem = nameProblem(name) ?? passwordProblem(password)
-  if (problem !== null) return { ...accountForm({ invitation, formField, path, name, problem }), status: 422 }
+  if (problem !== null) return { ...accountForm({ invitation, formField, path }, name, problem), status: 422 }
   const passwordHash = await hashPassword(password)
   const joined = await joinAsNewUser(ctx.db, code, { name, passwordHash }, visitor)
   const to = `/${encodeURIComponent(joined.invitation.organization_slug)}`
