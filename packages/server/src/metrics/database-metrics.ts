@@ -8,8 +8,10 @@ import { prepared } from '../db/statement.ts'
 import { newId } from '../lib/ids.ts'
 import type { QueueLabels } from './queue-labels.ts'
 
-/** Registers gauges, and returns the function that reads their values. */
-export type DatabaseMetric = (registers: Registry[]) => ReadGauges
+/** Makes gauges, and returns the function that reads their values. */
+export type DatabaseMetric = (makeGauge: MakeGauge) => ReadGauges
+
+type MakeGauge = (name: string, help: string, labelNames?: readonly string[]) => Gauge
 
 type ReadGauges = (db: Db, labels: QueueLabels) => Promise<void>
 
@@ -38,12 +40,13 @@ export function databaseMetrics(
 ): DatabaseMetrics {
   const registry = new Registry()
   const processId = newId()
-  const readers = metrics.map((metric) => metric([registry]))
-  const duration = new Gauge({
-    name: 'millrace_database_metrics_read_seconds',
-    help: 'How long the last reading of the metrics from the database took.',
-    registers: [registry],
-  })
+  const makeGauge: MakeGauge = (name, help, labelNames = []) =>
+    new Gauge({ name, help, labelNames, registers: [registry] })
+  const readers = metrics.map((metric) => metric(makeGauge))
+  const duration = makeGauge(
+    'millrace_database_metrics_read_seconds',
+    'How long the last reading of the metrics from the database took.',
+  )
   let isReader = false
   let freshUntil = -Infinity
   let reading: Promise<void> | null = null

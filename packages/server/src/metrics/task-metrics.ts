@@ -1,12 +1,10 @@
 // Background tasks that wait or were given up. graphile-worker deletes a task that has succeeded, so its table is small.
 import { sql } from 'kysely'
-import { Gauge } from 'prom-client'
 import { prepared } from '../db/statement.ts'
 import type { DatabaseMetric } from './database-metrics.ts'
 
-export const measureTasks: DatabaseMetric = (registers) => {
-  const gauge = (name: string, help: string) =>
-    new Gauge({ name: `millrace_tasks_${name}`, help, labelNames: ['kind'], registers })
+export const measureTasks: DatabaseMetric = (makeGauge) => {
+  const gauge = (name: string, help: string) => makeGauge(`millrace_tasks_${name}`, help, ['kind'])
   const waiting = gauge('waiting', 'Background tasks that are due and that no worker has.')
   const oldest = gauge('oldest_waiting_seconds', 'How long the task that has waited longest is due.')
   const retrying = gauge('retrying', 'Background tasks that failed and will be tried again.')

@@ -1,16 +1,14 @@
 // Waiting and running jobs, and the agents for them, by queue. The statements read only the rows of jobs that wait or run, by
 // partial indexes; their cost does not depend on how many jobs have ended.
 import { sql } from 'kysely'
-import { Gauge } from 'prom-client'
 import { batch } from '../../db/batch.ts'
 import { prepared } from '../../db/statement.ts'
 import { queueLabelNames } from '../../lib/metrics.ts'
 import type { DatabaseMetric } from '../../metrics/database-metrics.ts'
 import { otherQueues } from '../../metrics/queue-labels.ts'
 
-export const measureQueues: DatabaseMetric = (registers) => {
-  const gauge = (name: string, help: string) =>
-    new Gauge({ name: `millrace_queue_${name}`, help, labelNames: queueLabelNames, registers })
+export const measureQueues: DatabaseMetric = (makeGauge) => {
+  const gauge = (name: string, help: string) => makeGauge(`millrace_queue_${name}`, help, queueLabelNames)
   const waiting = gauge('jobs_waiting', 'Jobs that could run, and that no agent and no stack has.')
   const running = gauge('jobs_running', 'Jobs that an agent has.')
   const oldest = gauge('oldest_waiting_seconds', 'How long the job that has waited longest could run.')

@@ -1,20 +1,14 @@
 // Deliveries that were not made yet.
 import { sql } from 'kysely'
-import { Gauge } from 'prom-client'
 import { prepared } from '../../db/statement.ts'
 import type { DatabaseMetric } from '../../metrics/database-metrics.ts'
 
-export const measureDeliveries: DatabaseMetric = (registers) => {
-  const pending = new Gauge({
-    name: 'millrace_deliveries_pending',
-    help: 'Notifications that are still to be delivered.',
-    registers,
-  })
-  const oldest = new Gauge({
-    name: 'millrace_deliveries_oldest_pending_seconds',
-    help: 'Age of the oldest notification that is still to be delivered.',
-    registers,
-  })
+export const measureDeliveries: DatabaseMetric = (makeGauge) => {
+  const pending = makeGauge('millrace_deliveries_pending', 'Notifications that are still to be delivered.')
+  const oldest = makeGauge(
+    'millrace_deliveries_oldest_pending_seconds',
+    'Age of the oldest notification that is still to be delivered.',
+  )
   return async (db) => {
     const { rows } = await countPending().execute(db)
     pending.set(rows[0]?.deliveries ?? 0)

@@ -1,23 +1,17 @@
 // How far the relay is behind the outbox.
 import { sql } from 'kysely'
-import { Gauge } from 'prom-client'
 import { prepared } from '../../db/statement.ts'
 import type { DatabaseMetric } from '../../metrics/database-metrics.ts'
 
 /** Counting ends here: a larger number would say no more. */
 const mostCounted = 100_000
 
-export const measureRelay: DatabaseMetric = (registers) => {
-  const unread = new Gauge({
-    name: 'millrace_relay_unread_events',
-    help: `Events of the outbox that the relay has not read; counted up to ${mostCounted}.`,
-    registers,
-  })
-  const lag = new Gauge({
-    name: 'millrace_relay_lag_seconds',
-    help: 'Age of the oldest event that the relay has not read.',
-    registers,
-  })
+export const measureRelay: DatabaseMetric = (makeGauge) => {
+  const unread = makeGauge(
+    'millrace_relay_unread_events',
+    `Events of the outbox that the relay has not read; counted up to ${mostCounted}.`,
+  )
+  const lag = makeGauge('millrace_relay_lag_seconds', 'Age of the oldest event that the relay has not read.')
   return async (db) => {
     const { rows } = await findLag(mostCounted).execute(db)
     unread.set(rows[0]?.events ?? 0)
