@@ -2,16 +2,21 @@
 import type { OutboundRequest } from '../lib/outbound.ts'
 import type { ApiRequest, HostToken } from './host.ts'
 
+export const jsonHeaders = { 'Content-Type': 'application/json', Accept: 'application/json' }
+
 /** For hosts whose connections store a token: nothing can be made anew when the host refuses it. */
-export const storedToken: Pick<HostToken, 'credential' | 'find' | 'evict'> = {
+export const storedToken = (
+  gitUsername: string,
+  apiHeaders: (token: string) => Record<string, string>,
+): HostToken => ({
   credential: 'token',
+  gitUsername,
+  apiHeaders,
   async find({ keys }, { token_sealed: sealed, token_key_id: keyId }) {
     return sealed === null || keyId === null ? null : keys.open(sealed, keyId)
   },
   evict() {},
-}
-
-export const jsonHeaders = { 'Content-Type': 'application/json', Accept: 'application/json' }
+})
 
 export const requestTo = (
   apiUrl: string,

@@ -1,6 +1,6 @@
+import { jsonHeaders, storedToken } from '../api.ts'
 import type { SourceHost } from '../host.ts'
 import { status } from './status.ts'
-import { token } from './token.ts'
 import { webhook } from './webhook.ts'
 
 const publicUrl = 'https://bitbucket.org'
@@ -12,5 +12,5 @@ export const bitbucket: SourceHost = {
   providerOf: () => 'bitbucket',
   webhook,
   status,
-  token,
+  token: storedToken('x-token-auth', (secret) => ({ ...jsonHeaders, Authorization: `Bearer ${secret}` })),
 }

@@ -1,7 +1,7 @@
 // Gitea, and Forgejo, which descends from it and has the same API.
+import { jsonHeaders, storedToken } from '../api.ts'
 import type { SourceHost } from '../host.ts'
 import { status } from './status.ts'
-import { token } from './token.ts'
 import { webhookOf } from './webhook.ts'
 
 const hostOf = (type: 'gitea' | 'forgejo', name: string): SourceHost => ({
@@ -11,7 +11,7 @@ const hostOf = (type: 'gitea' | 'forgejo', name: string): SourceHost => ({
   providerOf: () => type,
   webhook: webhookOf(type),
   status,
-  token,
+  token: storedToken('oauth2', (secret) => ({ ...jsonHeaders, Authorization: `token ${secret}` })),
 })
 
 export const gitea = hostOf('gitea', 'Gitea')

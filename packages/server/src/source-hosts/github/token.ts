@@ -4,16 +4,17 @@ import { storedToken } from '../api.ts'
 import { apiHeaders } from './api-headers.ts'
 import { appOf, evictInstallationToken, installationToken } from './installation-token.ts'
 
-const common = { gitUsername: 'x-access-token', apiHeaders }
+const gitUsername = 'x-access-token'
 
-export const token: HostToken = { ...common, ...storedToken }
+export const token = storedToken(gitUsername, apiHeaders)
 
 /** Jobs never share these tokens. */
 const holder = 'server'
 
 export const appToken: HostToken = {
-  ...common,
   credential: 'app',
+  gitUsername,
+  apiHeaders,
   async find(tools, connection, repository, permissions) {
     const app = appOf(connection)
     return app && installationToken(tools, app, repository, permissions, holder)

@@ -1,6 +1,6 @@
+import { jsonHeaders, storedToken } from '../api.ts'
 import type { SourceHost } from '../host.ts'
 import { status } from './status.ts'
-import { token } from './token.ts'
 import { webhook } from './webhook.ts'
 
 export const gitlab: SourceHost = {
@@ -10,5 +10,5 @@ export const gitlab: SourceHost = {
   providerOf: (hostname) => (hostname === 'gitlab.com' ? 'gitlab' : 'gitlab_ee'),
   webhook,
   status,
-  token,
+  token: storedToken('oauth2', (secret) => ({ ...jsonHeaders, 'PRIVATE-TOKEN': secret })),
 }

@@ -1,8 +1,0 @@
-import type { HostToken } from '../host.ts'
-import { jsonHeaders, storedToken } from '../api.ts'
-
-export const token: HostToken = {
-  ...storedToken,
-  gitUsername: 'x-token-auth',
-  apiHeaders: (secret) => ({ ...jsonHeaders, Authorization: `Bearer ${secret}` }),
-}
