@@ -78,6 +78,22 @@ export interface PullRequestChanged {
   env: Readonly<Record<string, string>>
 }
 
+export const pullRequestChanged = (
+  number: number,
+  reason: PullRequestReason,
+  pull: Pull | null,
+  more: Partial<Pick<PullRequestChanged, 'label' | 'comment' | 'env'>> = {},
+): PullRequestChanged => ({
+  kind: 'pull_request',
+  reason,
+  number: String(number),
+  pull,
+  label: null,
+  comment: null,
+  env: {},
+  ...more,
+})
+
 /** An event that names a commit and is built under a setting, or a trigger mode, of its own. */
 export interface CommitNamed {
   kind: 'commit'

@@ -2,7 +2,14 @@ import { Type, type Static } from 'typebox'
 import type { Webhook } from '../host.ts'
 import { hasSignature, headerOf } from '../signature.ts'
 import { repositoryPath } from '../status.ts'
-import { ignored, type Fork, type Pull, type PullRequestReason, type HostEvent } from '../events.ts'
+import {
+  ignored,
+  pullRequestChanged,
+  type Fork,
+  type Pull,
+  type PullRequestReason,
+  type HostEvent,
+} from '../events.ts'
 import { authorOf, Commit, cutMessage, maybe, Number, reader, RefName, Short, Text } from '../fields.ts'
 
 /** Pull requests name their commits by the first twelve characters. */
@@ -165,14 +172,8 @@ function forkOf({ full_name: name, links, is_private: isPrivate }: Static<typeof
 
 function readPullRequest(payload: object, reason: PullRequestReason): HostEvent {
   const { pullrequest: given, comment } = readPulled(payload)
-  return {
-    kind: 'pull_request',
-    reason,
-    number: String(given.id),
-    pull: pullOf(given),
-    label: null,
+  return pullRequestChanged(given.id, reason, pullOf(given), {
     // Bitbucket does not say who may push, so no comment makes a build.
     comment: reason === 'comment' ? { text: comment?.content?.raw ?? '', isByTrusted: false } : null,
-    env: {},
-  }
+  })
 }

@@ -1,6 +1,6 @@
 // Pull requests, their reviews and comments, from GitHub, Gitea and Forgejo.
 import { Type, type Static } from 'typebox'
-import { ignored, type Pull, type PullRequestReason, type HostEvent } from '../events.ts'
+import { ignored, pullRequestChanged, type Pull, type PullRequestReason, type HostEvent } from '../events.ts'
 import { authorOf, Commit, cutLabels, maybe, Number, reader, RefName, Short, Text } from '../fields.ts'
 import { githubEnv, Repository } from './fields.ts'
 
@@ -78,18 +78,9 @@ export function readPullRequest(payload: object): HostEvent {
   const movesBase = Boolean(changes?.base ?? changes?.ref)
   const known = Object.hasOwn(reasons, action) ? reasons[action] : undefined
   const reason = action === 'edited' && movesBase ? 'base_branch_changed' : (known ?? 'other')
-  return { ...about(given), reason, label: label?.name ?? null, env: githubEnv({ ACTION: action }) }
+  const more = { label: label?.name ?? null, env: githubEnv({ ACTION: action }) }
+  return pullRequestChanged(given.number, reason, pullOf(given), more)
 }
-
-const about = (given: Static<typeof PullRequest>) =>
-  ({
-    kind: 'pull_request',
-    number: String(given.number),
-    pull: pullOf(given),
-    label: null,
-    comment: null,
-    env: {},
-  }) as const
 
 const readReviewed = reader(
   Type.Object({
@@ -107,7 +98,7 @@ export function readReview(payload: object): HostEvent {
       ? 'review_dismissed'
       : 'other'
   const env = githubEnv({ ACTION: action, REVIEW_ID: review?.id, REVIEW_STATE: review?.state })
-  return { ...about(given), reason, env }
+  return pullRequestChanged(given.number, reason, pullOf(given), { env })
 }
 
 const Comment = Type.Object({ id: maybe(Number), body: Text, author_association: maybe(Text) })
@@ -123,12 +114,10 @@ const readReviewCommented = reader(
 export function readReviewComment(payload: object): HostEvent {
   const { action, pull_request: given, comment, review } = readReviewCommented(payload)
   const isNew = action === 'created' || action === 'reviewed'
-  return {
-    ...about(given),
-    reason: isNew ? 'review_comment' : 'other',
+  return pullRequestChanged(given.number, isNew ? 'review_comment' : 'other', pullOf(given), {
     comment: commentOf(comment ?? { body: review?.content ?? '' }),
     env: githubEnv({ ACTION: action, COMMENT_ID: comment?.id }),
-  }
+  })
 }
 
 const readCommented = reader(
@@ -145,15 +134,10 @@ export function readComment(payload: object): HostEvent {
   if (!issue.pull_request && isPull !== true) {
     return ignored('The comment is on an issue, not on a pull request.')
   }
-  return {
-    kind: 'pull_request',
-    reason: action === 'created' ? 'comment' : 'other',
-    number: String(issue.number),
-    pull: null,
-    label: null,
+  return pullRequestChanged(issue.number, action === 'created' ? 'comment' : 'other', null, {
     comment: commentOf(comment),
     env: githubEnv({ ACTION: action, COMMENT_ID: comment.id }),
-  }
+  })
 }
 
 /** Anybody may comment. Only comments of people who may push make builds. */

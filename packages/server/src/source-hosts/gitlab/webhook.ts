@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import type { Webhook } from '../host.ts'
 import { digest, headerOf, isSame } from '../signature.ts'
-import { ignored, type Pull, type PullRequestReason, type HostEvent } from '../events.ts'
+import { ignored, pullRequestChanged, type Pull, type PullRequestReason, type HostEvent } from '../events.ts'
 import {
   authorOf,
   Commit,
@@ -165,16 +165,7 @@ function pullOf(given: Static<typeof MergeRequest>, labels: Static<typeof Labels
 
 function readMergeRequest(payload: object): HostEvent {
   const { object_attributes: given, labels, changes } = readMerge(payload)
-  const reason = reasonOf(given, changes ?? {})
-  return {
-    kind: 'pull_request',
-    reason,
-    number: String(given.iid),
-    pull: pullOf(given, labels),
-    label: null,
-    comment: null,
-    env: {},
-  }
+  return pullRequestChanged(given.iid, reasonOf(given, changes ?? {}), pullOf(given, labels))
 }
 
 type Changes = NonNullable<ReturnType<typeof readMerge>['changes']>
@@ -213,14 +204,8 @@ const readNoted = reader(
 function readNote(payload: object): HostEvent {
   const { object_attributes: note, merge_request: given } = readNoted(payload)
   if (!given) return ignored('The comment is not on a merge request.')
-  return {
-    kind: 'pull_request',
-    reason: note.action === 'update' ? 'other' : 'comment',
-    number: String(given.iid),
-    pull: pullOf(given, null),
-    label: null,
-    // GitLab does not say who may push, so no comment makes a build.
-    comment: { text: note.note, isByTrusted: false },
-    env: {},
-  }
+  const reason = note.action === 'update' ? 'other' : 'comment'
+  // GitLab does not say who may push, so no comment makes a build.
+  const comment = { text: note.note, isByTrusted: false }
+  return pullRequestChanged(given.iid, reason, pullOf(given, null), { comment })
 }
