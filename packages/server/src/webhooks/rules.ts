@@ -20,15 +20,7 @@ import type { SourceHost } from '../source-hosts/host.ts'
 /** The fields of a build that depend on the event. */
 export type Wanted = Pick<
   BuildRequest,
-  | 'branch'
-  | 'commit'
-  | 'commitOrigin'
-  | 'tag'
-  | 'message'
-  | 'author'
-  | 'pullRequest'
-  | 'env'
-  | 'ignoreBranchFilters'
+  'branch' | 'commit' | 'commitOrigin' | 'tag' | 'message' | 'author' | 'pullRequest' | 'env'
 > & {
   label: string | null
   mergeQueue: CommitNamed['mergeQueue']
@@ -114,7 +106,6 @@ function decidePushed(rules: Rules, push: Pushed, known: KnownPull | null): Deci
       author: push.author,
       pullRequest: pull && pullRequestOf(pull.number, pull.pull),
       env: {},
-      ignoreBranchFilters: true,
       label: null,
       mergeQueue: null,
       unlessBuilt: settings.skip_builds_for_existing_commits ? 'on_any_branch' : null,
@@ -231,7 +222,6 @@ function wantPull(rules: Rules, event: PullRequestChanged, pull: Pull): Wanted {
       ...(found.fork ? { checkout: addressOf(found.fork, rules) } : {}),
     },
     env: { ...event.env, ...found.env },
-    ignoreBranchFilters: true,
     label: event.label,
     mergeQueue: null,
     // Labels and reviews come without a new commit; the pipeline's settings ask for a build nevertheless.
@@ -301,7 +291,6 @@ function decideCommit(rules: Rules, event: CommitNamed, known: Known): Decision 
       author,
       pullRequest: pull && pullRequestOf(pull.number, pull.pull),
       env: { ...event.env, ...(setsBase ? { BUILDKITE_GIT_DIFF_BASE: mergeQueue.baseCommit } : {}) },
-      ignoreBranchFilters: true,
       label: null,
       mergeQueue,
       unlessBuilt: null,
