@@ -186,22 +186,18 @@ export async function reportToParent(
 ): Promise<FollowUp[]> {
   const { rows } = await sql<{
     state: BuildState
-    blocked_state: BlockedState | null
-    is_superseded: boolean
-    parent_id: string
+    blockedState: BlockedState | null
+    isSuperseded: boolean
+    parentId: string
   }>`
-    select coalesce(b.state, 'canceled') as state, b.blocked_state, coalesce(b.is_superseded, false) as is_superseded,
-      j.build_id as parent_id
+    select coalesce(b.state, 'canceled') as state, b.blocked_state as "blockedState",
+      coalesce(b.is_superseded, false) as "isSuperseded", j.build_id as "parentId"
     from jobs j left join (builds b join pipelines p on p.id = b.pipeline_id) on b.id = ${childId}
     where j.organization_id = ${organizationId} and j.id = ${jobId}`.execute(ctx.db)
-  const [child] = rows
-  if (child === undefined) return []
-  const advanced = await advanceBuild(ctx, organizationId, child.parent_id, {
-    type: 'child_changed',
-    jobId,
-    state: child.state,
-    blockedState: child.blocked_state,
-    isSuperseded: child.is_superseded,
-  })
+  const [found] = rows
+  if (found === undefined) return []
+  const { parentId, ...child } = found
+  const event = { type: 'child_changed', jobId, ...child } as const
+  const advanced = await advanceBuild(ctx, organizationId, parentId, event)
   return advanced.ok ? advanced.followUps : []
 }
