@@ -158,11 +158,11 @@ export async function createUser(env: Environment, request: UserRequest): Promis
 
 /** The address of a page that signs the person in once, within 24 hours. */
 export const createSignInUrl = (env: Environment, email: string): Promise<{ email: string; url: string }> =>
-  administer(env, async (db) => {
+  administer(env, async (db, config) => {
     const user = await findCredentials(db, email)
     if (user === undefined) throw new StartupError(`There is no user "${email}".`)
     const code = await createSignInLink(db, user.id)
-    return { email, url: `${readSettings(env).url}/sign-in?code=${code}` }
+    return { email, url: `${config.url}/sign-in?code=${code}` }
   })
 
 /** The scope `all` becomes all scopes of this version. */
@@ -180,33 +180,25 @@ export async function revokeToken(env: Environment, id: string): Promise<void> {
 }
 
 export const showRetention = (env: Environment, of: retention.RetentionOf) =>
-  administer(env, (db) => retention.showRetention(readSettings(env), db, of))
+  administer(env, (db, config) => retention.showRetention(config, db, of))
 
 export const setRetention = (env: Environment, of: retention.RetentionOf, settings: Partial<OwnSettings>) =>
-  administer(env, (db) =>
-    retention.setRetention(readSettings(env), db, operator('retention set'), of, settings),
-  )
+  administer(env, (db, config) => retention.setRetention(config, db, operator('retention set'), of, settings))
 
 export const previewRetention = (
   env: Environment,
   of: retention.RetentionOf,
   settings: Partial<OwnSettings>,
-) => administer(env, (db) => retention.previewRetention(readSettings(env), db, of, settings))
+) => administer(env, (db, config) => retention.previewRetention(config, db, of, settings))
 
 export const runRetention = (env: Environment, of: retention.RetentionOf, stopping: AbortSignal) =>
-  administer(env, (db) => retention.runRetention(readSettings(env), db, of, stopping))
+  administer(env, (db, config) => retention.runRetention(config, db, of, stopping))
 
-export const listArchives = (
-  env: Environment,
-  of: { organization: string; pipeline: string },
-  limit: number,
-) => administer(env, (db) => retention.listArchives(readSettings(env), db, of, limit))
+export const listArchives = (env: Environment, of: retention.PipelineName, limit: number) =>
+  administer(env, (db, config) => retention.listArchives(config, db, of, limit))
 
-export const showArchive = (
-  env: Environment,
-  of: { organization: string; pipeline: string },
-  build: string,
-) => administer(env, (db) => retention.showArchive(readSettings(env), db, of, build))
+export const showArchive = (env: Environment, of: retention.PipelineName, build: string) =>
+  administer(env, (db, config) => retention.showArchive(config, db, of, build))
 
 const exampleId = '0199f2c4-7d1e-7a53-9c0b-2f6f4f0a8d11'
 
@@ -218,12 +210,14 @@ function readSettings(env: Environment): Config {
   return read.config
 }
 
-const administer = <T>(env: Environment, verb: (db: Db) => Promise<T>): Promise<T> =>
-  withExistingDatabase(readSettings(env), async ({ db, pool }) => {
+function administer<T>(env: Environment, verb: (db: Db, config: Config) => Promise<T>): Promise<T> {
+  const config = readSettings(env)
+  return withExistingDatabase(config, async ({ db, pool }) => {
     await migrateOrRefuse(pool)
-    const done = await verb(db)
+    const done = await verb(db, config)
     await flushTokenCaches(db)
     return done
   })
+}
 
 const blobsDir = ({ dataDir }: Config) => join(dataDir, 'blobs')

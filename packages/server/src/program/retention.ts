@@ -27,6 +27,11 @@ export interface RetentionOf {
   pipeline: string | null
 }
 
+export interface PipelineName {
+  organization: string
+  pipeline: string
+}
+
 type ShownRetention = Static<typeof Retention>
 type ShownPreview = Static<typeof RetentionPreview>
 
@@ -89,7 +94,7 @@ const archivesAtOnce = 1000
 export async function listArchives(
   config: Config,
   db: Db,
-  of: { organization: string; pipeline: string },
+  of: PipelineName,
   limit: number,
 ): Promise<Array<Static<typeof ArchivedBuild>>> {
   const org = await getOrganization(db, of.organization)
@@ -110,12 +115,7 @@ export async function listArchives(
 }
 
 /** The document as JSON text. `build` is a number or a UUID. */
-export async function showArchive(
-  config: Config,
-  db: Db,
-  of: { organization: string; pipeline: string },
-  build: string,
-): Promise<string> {
+export async function showArchive(config: Config, db: Db, of: PipelineName, build: string): Promise<string> {
   const org = await getOrganization(db, of.organization)
   const row = await archivedBuilds.findInPipeline(db, org.id, of.pipeline, build)
   if (row === undefined) {
