@@ -16,15 +16,74 @@ export const uuid = (resource: string): Param => ({
   matches: isUuid,
 })
 
-export const text = (resource: string): Param => ({
+const text = (resource: string): Param => ({
   schema: Type.String(),
   notFound: `No ${resource} found`,
   matches: isStorable,
 })
 
-/** `numberOrUuid('build')`: a number from 1 that fits its column, or a UUID; else "No build found". */
-export const numberOrUuid = (resource: string): Param => ({
+/** A number from 1 that fits its column, or a UUID. */
+const numberOrUuid = (resource: string): Param => ({
   schema: Type.Union([Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), Type.String({ format: 'uuid' })]),
   notFound: `No ${resource} found`,
   matches: (text) => isUuid(text) || (/^[1-9]\d{0,9}$/.test(text) && Number(text) <= 2_147_483_647),
 })
+
+/** What a placeholder means in every URL that has it. Where it means something else, the route has its own `params`. */
+const known: Readonly<Record<string, Param>> = {
+  access_token: uuid('access token'),
+  agent: uuid('agent'),
+  annotation: uuid('annotation'),
+  artifact: uuid('artifact'),
+  build: numberOrUuid('build'),
+  build_uuid: uuid('build'),
+  cache: uuid('cache'),
+  cluster: uuid('cluster'),
+  commit_status: uuid('commit status'),
+  connection: uuid('repository connection'),
+  delivery: uuid('delivery'),
+  emoji: text('emoji'),
+  event: uuid('audit event'),
+  image: text('agent image'),
+  invitation: uuid('invitation'),
+  job: uuid('job'),
+  maintainer: uuid('maintainer'),
+  pipeline: text('pipeline'),
+  pipeline_uuid: uuid('pipeline'),
+  queue: uuid('queue'),
+  rule: uuid('rule'),
+  schedule: uuid('schedule'),
+  secret: uuid('secret'),
+  service: uuid('notification service'),
+  session: uuid('session'),
+  suite: text('suite'),
+  team: uuid('team'),
+  team_pipeline: uuid('team pipeline'),
+  template: uuid('pipeline template'),
+  test: uuid('test'),
+  test_run: uuid('test run'),
+  token: uuid('token'),
+  upload: uuid('step upload'),
+}
+
+/** The names of a URL's placeholders, without `:org`. */
+export type ParamName<Url> = Url extends `${string}/:${infer Name}/${infer Rest}`
+  ? ParamName<`/:${Name}`> | ParamName<`/${Rest}`>
+  : Url extends `${string}/:${infer Name}`
+    ? Exclude<Name extends `${infer Stem}.${string}` ? Stem : Name, 'org'>
+    : never
+
+/** The placeholders of a URL without `:org`, which is judged before them. */
+export function paramsOf(
+  url: string,
+  own: Readonly<Record<string, Param | undefined>>,
+): Record<string, Param> {
+  const names = [...url.matchAll(/:(\w+)/g)].map(([, name = '']) => name).filter((name) => name !== 'org')
+  return Object.fromEntries(
+    names.map((name) => {
+      const param = own[name] ?? known[name]
+      if (param === undefined) throw new Error(`No route says what :${name} is, in ${url}.`)
+      return [name, param]
+    }),
+  )
+}

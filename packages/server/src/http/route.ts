@@ -13,7 +13,7 @@ import { checker } from '../lib/check.ts'
 import { CursorQuery } from './cursors.ts'
 import type { RequestUrl } from './links.ts'
 import { PageQuery } from './paging.ts'
-import type { Param } from './params.ts'
+import { paramsOf, type Param, type ParamName } from './params.ts'
 import { queryReader } from './query.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -29,7 +29,6 @@ export interface RequiredFeature {
 interface Definition<
   Url extends string,
   Access extends Permission,
-  Params extends Record<string, Param>,
   Query extends Record<string, TSchema>,
   Body extends TSchema,
 > {
@@ -40,8 +39,8 @@ interface Definition<
   permission: Access
   /** A feature that the organization must have, and the error if it does not. */
   feature?: RequiredFeature
-  /** Every placeholder but `:org`. */
-  params?: Params
+  /** Placeholders that mean something of their own here; http/params.ts has the others. */
+  params?: { [Name in ParamName<Url>]?: Param }
   query?: Query
   /** How a list is paged. Adds the parameters of that scheme to the document. */
   paging?: 'pages' | 'cursor'
@@ -53,7 +52,7 @@ interface Definition<
   /** Default 1 MiB. */
   bodyLimitBytes?: number
   /** Instead of `body`: the bytes with any Content-Type, for a handler that checks a signature. */
-  rawBody?: RawBody<Params>
+  rawBody?: RawBody<Params<Url>>
   /** It calls other systems, so it cannot run inside the transaction of an Idempotency-Key. */
   callsOut?: true
   /** It may take access away, so it is answered when no server has the old access cached. */
@@ -62,21 +61,23 @@ interface Definition<
   download?: true
   answers: Record<number, TSchema | null>
   errors?: Errors
-  handler(input: Input<Url, Access, Params, Query, Body>): Promise<Answer>
+  handler(input: Input<Url, Access, Query, Body>): Promise<Answer>
 }
 
 /** `admit` judges the URL before the body is read. */
 interface RawBody<Params> {
-  admit(ctx: Context, params: { [Name in keyof Params]: string }): Promise<void>
+  admit(ctx: Context, params: Params): Promise<void>
 }
 
-type Input<Url, Access, Params, Query extends Record<string, TSchema>, Body extends TSchema> = {
+type Params<Url> = Record<ParamName<Url>, string>
+
+type Input<Url, Access, Query extends Record<string, TSchema>, Body extends TSchema> = {
   ctx: Context
   /** `HEAD` is possible where the route has `GET`. */
   method: string
   url: RequestUrl
   headers: IncomingHttpHeaders
-  params: { [Name in keyof Params]: string }
+  params: Params<Url>
   query: { [Name in keyof Query]?: Static<Query[Name]> }
   body: Static<Body>
   /** Empty unless the route has `rawBody`. */
@@ -107,7 +108,7 @@ export interface Route {
   documentedBody: TSchema | undefined
   badBody: 400 | 422
   bodyLimitBytes: number
-  rawBody: RawBody<Record<string, Param>> | null
+  rawBody: RawBody<Record<string, string>> | null
   callsOut: boolean
   changesAccess: boolean
   download: boolean
@@ -135,10 +136,9 @@ export interface RawInput {
 export function route<
   const Url extends string,
   const Access extends Permission,
-  Params extends Record<string, Param> = Record<never, Param>,
   Query extends Record<string, TSchema> = Record<never, TSchema>,
   Body extends TSchema = TSchema,
->(definition: Definition<Url, Access, Params, Query, Body>): Route {
+>(definition: Definition<Url, Access, Query, Body>): Route {
   const query = { ...definition.query, ...(definition.paging ? pagingQuery[definition.paging] : {}) }
   const readQuery = queryReader(definition.query ?? {})
   const checkQuery = checker(Type.Object(definition.query ?? {}))
@@ -153,7 +153,7 @@ export function route<
     scope: definition.scope,
     permission: definition.permission,
     feature: definition.feature ?? null,
-    params: definition.params ?? {},
+    params: paramsOf(definition.url, definition.params ?? {}),
     query,
     body: definition.body,
     documentedBody: definition.documentedBody ?? definition.body,
@@ -187,7 +187,7 @@ export function route<
         pipelineId: input.pipelineId,
         reauthorize: input.reauthorize,
       }
-      return definition.handler(checked as Input<Url, Access, Params, Query, Body>)
+      return definition.handler(checked as Input<Url, Access, Query, Body>)
     },
   }
 }

@@ -3,7 +3,6 @@ import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Context } from '../../../context.ts'
 import { created, noContent, type Answer } from '../../../http/answer.ts'
 import type { RequestUrl } from '../../../http/links.ts'
-import { numberOrUuid, text, uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { validationFailed } from '../../../lib/errors.ts'
 import { getBuild } from '../../addresses/builds.ts'
@@ -21,9 +20,6 @@ interface Asked {
   url: RequestUrl
 }
 
-const inBuild = { pipeline: text('pipeline'), build: numberOrUuid('build') }
-const inBuildJob = { ...inBuild, job: uuid('job') }
-const byId = { annotation: uuid('annotation') }
 /** A character of JSON may take six bytes for one of text. */
 const bodyLimitBytes = 7 * mostBodyBytes
 
@@ -50,7 +46,6 @@ const listBuildAnnotationsRoute = route({
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/annotations',
   summary: 'List the annotations of a build, the most important first',
   permission: 'read_pipeline',
-  params: inBuild,
   query: {
     scope: Type.Optional(
       Type.String({ description: '`build` (default), `job` or `all`.', examples: ['all'] }),
@@ -70,7 +65,6 @@ const createBuildAnnotationRoute = route({
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/annotations',
   summary: 'Annotate a build; the same context replaces, or appends',
   permission: 'build_pipeline',
-  params: inBuild,
   async handler({ ctx, org, caller, params, body }) {
     const owner = await getOwner(ctx, org, params)
     return created(await createAnnotation(ctx, caller, owner, body))
@@ -82,7 +76,6 @@ const deleteBuildAnnotationRoute = route({
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/annotations/:annotation',
   summary: 'Delete an annotation of a build or of one of its jobs',
   permission: 'build_pipeline',
-  params: { ...inBuild, ...byId },
   async handler({ ctx, org, caller, params }) {
     await deleteAnnotation(ctx, caller, await getOwner(ctx, org, params), params.annotation)
     return noContent()
@@ -94,7 +87,6 @@ const listJobAnnotationsRoute = route({
   url: '/v2/organizations/:org/jobs/:job/annotations',
   summary: 'List the annotations of a job, the most important first',
   permission: 'member',
-  params: { job: uuid('job') },
   handler: listOfJob,
 })
 
@@ -103,7 +95,6 @@ const listBuildJobAnnotationsRoute = route({
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/annotations',
   summary: 'List the annotations of a job, the most important first',
   permission: 'read_pipeline',
-  params: inBuildJob,
   handler: listOfJob,
 })
 
@@ -112,7 +103,6 @@ const createJobAnnotationRoute = route({
   url: '/v2/organizations/:org/jobs/:job/annotations',
   summary: 'Annotate a job; the same context replaces, or appends',
   permission: 'member',
-  params: { job: uuid('job') },
   handler: postToJob,
 })
 
@@ -121,7 +111,6 @@ const createBuildJobAnnotationRoute = route({
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/annotations',
   summary: 'Annotate a job; the same context replaces, or appends',
   permission: 'build_pipeline',
-  params: inBuildJob,
   handler: postToJob,
 })
 
@@ -130,7 +119,6 @@ const deleteJobAnnotationRoute = route({
   url: '/v2/organizations/:org/jobs/:job/annotations/:annotation',
   summary: 'Delete an annotation of a job',
   permission: 'member',
-  params: { job: uuid('job'), ...byId },
   handler: deleteOfJob,
 })
 
@@ -139,7 +127,6 @@ const deleteBuildJobAnnotationRoute = route({
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/annotations/:annotation',
   summary: 'Delete an annotation of a job',
   permission: 'build_pipeline',
-  params: { ...inBuildJob, ...byId },
   handler: deleteOfJob,
 })
 

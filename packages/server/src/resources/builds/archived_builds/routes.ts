@@ -1,6 +1,5 @@
 import { okJson } from '../../../http/answer.ts'
 import { cursorAnswer, readCursor } from '../../../http/cursors.ts'
-import { numberOrUuid, text } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { presentArchivedBuild } from './present.ts'
@@ -14,7 +13,6 @@ const listArchivedBuildsRoute = route({
   summary: 'List the archived builds of a pipeline, newest first',
   scope: 'read_builds',
   permission: 'read_pipeline',
-  params: { pipeline: text('pipeline') },
   paging: 'cursor',
   answers: { 200: ArchivedBuildList },
   errors: { 400: 'Both `after` and `before` are given, a cursor is invalid, or `per_page` is out of range.' },
@@ -36,7 +34,6 @@ const getArchivedBuildRoute = route({
   summary: 'Get everything that was archived of a build',
   scope: 'read_builds',
   permission: 'read_pipeline',
-  params: { pipeline: text('pipeline'), build: numberOrUuid('build') },
   answers: { 200: ArchivedBuildDocument },
   async handler({ ctx, org, params }) {
     const row = await archivedBuilds.findInPipeline(ctx.db, org.id, params.pipeline, params.build)

@@ -6,7 +6,6 @@ import type { Context } from '../../../context.ts'
 import { noContent, ok, redirect, type Answer } from '../../../http/answer.ts'
 import type { RequestUrl } from '../../../http/links.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
-import { numberOrUuid, text, uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { getBuild } from '../../addresses/builds.ts'
@@ -34,10 +33,6 @@ const filters = {
     Type.String({ description: 'Exact, or with `*` for any run of characters, slashes included.' }),
   ),
 }
-const build = { pipeline: text('pipeline'), build: numberOrUuid('build') }
-const byId = { job: uuid('job') }
-const inBuild = { ...build, ...byId }
-const one = { artifact: uuid('artifact') }
 
 const listing = {
   method: 'GET',
@@ -53,7 +48,6 @@ const listOfBuildRoute = route({
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/artifacts',
   summary: 'List the artifacts of all jobs of a build, oldest first',
   permission: 'read_pipeline',
-  params: build,
   async handler({ ctx, org, params, query, url }) {
     const state = readState(query.state)
     const found = await getBuild(ctx.db, org.id, params)
@@ -69,7 +63,6 @@ const listByIdRoute = route({
   url: '/v2/organizations/:org/jobs/:job/artifacts',
   summary: 'List the artifacts of a job, oldest first',
   permission: 'member',
-  params: byId,
   handler: answerList,
 })
 
@@ -78,7 +71,6 @@ const listInBuildRoute = route({
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/artifacts',
   summary: 'List the artifacts of a job, oldest first',
   permission: 'read_pipeline',
-  params: inBuild,
   handler: answerList,
 })
 
@@ -93,7 +85,6 @@ const getByIdRoute = route({
   ...get,
   url: '/v2/organizations/:org/jobs/:job/artifacts/:artifact',
   permission: 'member',
-  params: { ...byId, ...one },
   handler: answerOne,
 })
 
@@ -101,7 +92,6 @@ const getInBuildRoute = route({
   ...get,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/artifacts/:artifact',
   permission: 'read_pipeline',
-  params: { ...inBuild, ...one },
   handler: answerOne,
 })
 
@@ -117,7 +107,6 @@ const downloadByIdRoute = route({
   ...download,
   url: '/v2/organizations/:org/jobs/:job/artifacts/:artifact/download',
   permission: 'member',
-  params: { ...byId, ...one },
   handler: answerDownload,
 })
 
@@ -125,7 +114,6 @@ const downloadInBuildRoute = route({
   ...download,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/artifacts/:artifact/download',
   permission: 'read_pipeline',
-  params: { ...inBuild, ...one },
   handler: answerDownload,
 })
 
@@ -140,7 +128,6 @@ const deleteByIdRoute = route({
   ...deletion,
   url: '/v2/organizations/:org/jobs/:job/artifacts/:artifact',
   permission: 'member',
-  params: { ...byId, ...one },
   handler: answerDelete,
 })
 
@@ -148,7 +135,6 @@ const deleteInBuildRoute = route({
   ...deletion,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/artifacts/:artifact',
   permission: 'build_pipeline',
-  params: { ...inBuild, ...one },
   handler: answerDelete,
 })
 
@@ -161,7 +147,6 @@ const getFileRoute = route({
   summary: 'Read the file of an artifact, at an address that a download gave',
   scope: 'none',
   permission: 'anonymous',
-  params: one,
   query: {
     ticket: Type.Optional(Type.String({ description: 'The code in the address that a download leads to.' })),
   },

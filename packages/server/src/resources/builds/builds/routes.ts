@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import type { Organization } from '../../../auth/caller.ts'
 import { ok, okJson } from '../../../http/answer.ts'
-import { numberOrUuid, text } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Context, RequestContext } from '../../../context.ts'
@@ -75,7 +74,6 @@ const listPipelineBuildsRoute = route({
   summary: 'List the builds of a pipeline, newest first',
   scope: 'read_builds',
   permission: 'read_pipeline',
-  params: { pipeline: text('pipeline') },
   paging: 'pages',
   query: BuildQuery,
   answers: { 200: Type.Array(Build) },
@@ -93,7 +91,6 @@ const getBuildRoute = route({
   summary: 'Get a build',
   scope: 'read_builds',
   permission: 'read_pipeline',
-  params: { pipeline: text('pipeline'), build: numberOrUuid('build') },
   query: GetBuildQuery,
   answers: { 200: Build },
   errors: { 422: '`job_states` has a value that does not exist.' },
@@ -122,7 +119,6 @@ const createBuildRoute = route({
   summary: 'Create a build',
   scope: 'write_builds',
   permission: 'build_pipeline',
-  params: { pipeline: text('pipeline') },
   body: CreateBuild,
   badBody: 'errors',
   answers: { 201: Build },
@@ -142,7 +138,6 @@ const cancelBuildRoute = route({
   summary: 'Cancel a build',
   scope: 'write_builds',
   permission: 'build_pipeline',
-  params: { pipeline: text('pipeline'), build: numberOrUuid('build') },
   body: CancelBuild,
   answers: { 200: Build },
   errors: { 422: 'The build has finished or is being canceled; the message has the reason.' },
@@ -159,7 +154,6 @@ const rebuildRoute = route({
   summary: 'Make a new build of what a build was made of',
   scope: 'write_builds',
   permission: 'build_pipeline',
-  params: { pipeline: text('pipeline'), build: numberOrUuid('build') },
   answers: { 200: Build },
   errors: {
     422: 'The pipeline is archived, allows no rebuilds, or cannot be built; the message has the reason.',
@@ -177,7 +171,6 @@ const retryFailedJobsRoute = route({
   summary: 'Retry the failed jobs of a build',
   scope: 'write_builds',
   permission: 'build_pipeline',
-  params: { pipeline: text('pipeline'), build: numberOrUuid('build') },
   query: { states: Type.Optional(Type.String({ description: 'As in the body.' })) },
   body: RetryFailedJobs,
   answers: { 202: Build },

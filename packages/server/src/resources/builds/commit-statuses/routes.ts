@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
-import { numberOrUuid, text, uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { findBuild, getBuild } from '../../addresses/builds.ts'
@@ -16,7 +15,6 @@ const listStatusesRoute = route({
   summary: 'List the commit statuses of a build, and whether the source host has accepted them',
   scope: 'read_builds',
   permission: 'read_pipeline',
-  params: { pipeline: text('pipeline'), build: numberOrUuid('build') },
   paging: 'pages',
   answers: { 200: Type.Array(CommitStatus) },
   async handler({ ctx, org, params, url }) {
@@ -33,7 +31,6 @@ const redeliverStatusRoute = route({
   summary: 'Tell the source host of a status of a commit again, whether it has taken it or was given up',
   scope: 'write_builds',
   permission: 'build_pipeline',
-  params: { pipeline: text('pipeline'), build: numberOrUuid('build'), commit_status: uuid('commit status') },
   answers: { 200: CommitStatus },
   async handler({ ctx, org, params }) {
     const build = await findBuild(ctx.db, org.id, params)

@@ -1,5 +1,4 @@
 import { okJson } from '../../../http/answer.ts'
-import { numberOrUuid, text } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { findBuild } from './queries.ts'
@@ -12,7 +11,6 @@ const getFailureSummaryRoute = route({
   summary: 'Get why a build failed or goes no further, in one bounded answer',
   scope: 'read_builds',
   permission: 'read_pipeline',
-  params: { pipeline: text('pipeline'), build: numberOrUuid('build') },
   query: FailureSummaryQuery,
   answers: { 200: FailureSummary },
   errors: { 400: '`max_bytes` or `max_jobs` is not a whole number in range.' },

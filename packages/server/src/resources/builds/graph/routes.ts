@@ -1,5 +1,4 @@
 import { okJson } from '../../../http/answer.ts'
-import { numberOrUuid, text } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { findGraph } from './queries.ts'
@@ -11,7 +10,6 @@ const getGraphRoute = route({
   summary: 'Get the steps of a build, what they wait for, and all its jobs in short form',
   scope: 'read_builds',
   permission: 'read_pipeline',
-  params: { pipeline: text('pipeline'), build: numberOrUuid('build') },
   answers: { 200: Graph },
   async handler({ ctx, org, params }) {
     const graph = await findGraph(ctx.db, org.id, params.pipeline, params.build)

@@ -6,7 +6,6 @@ import type { Context } from '../../../context.ts'
 import { ok, type Answer } from '../../../http/answer.ts'
 import { cursorAnswer, readCursor } from '../../../http/cursors.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
-import { numberOrUuid, text, uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { badRequest } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/ids.ts'
@@ -35,17 +34,12 @@ interface Asked {
   params: JobParams
 }
 
-const byId = { job: uuid('job') }
-const inBuild = { pipeline: text('pipeline'), build: numberOrUuid('build') }
-const inBuildById = { ...inBuild, ...byId }
-
 const listJobsRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs',
   summary: 'List the jobs of a build, in the order of its steps',
   scope: 'read_builds',
   permission: 'read_pipeline',
-  params: inBuild,
   query: {
     state: Type.Optional(
       Type.Array(JobState, {
@@ -138,7 +132,6 @@ const getJobRoute = route({
   ...showJob,
   url: '/v2/organizations/:org/jobs/:job',
   permission: 'member',
-  params: byId,
   handler: answerJob,
 })
 
@@ -146,7 +139,6 @@ const getBuildJobRoute = route({
   ...showJob,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job',
   permission: 'read_pipeline',
-  params: inBuildById,
   handler: answerJob,
 })
 
@@ -165,7 +157,6 @@ const retryByIdRoute = route({
   ...retry,
   url: '/v2/organizations/:org/jobs/:job/retry',
   permission: 'member',
-  params: byId,
   handler: answerRetry,
 })
 
@@ -173,7 +164,6 @@ const retryInBuildRoute = route({
   ...retry,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/retry',
   permission: 'build_pipeline',
-  params: inBuildById,
   handler: answerRetry,
 })
 
@@ -195,7 +185,6 @@ const reprioritizeByIdRoute = route({
   ...reprioritize,
   url: '/v2/organizations/:org/jobs/:job/reprioritize',
   permission: 'member',
-  params: byId,
   handler: answerReprioritize,
 })
 
@@ -203,7 +192,6 @@ const reprioritizeInBuildRoute = route({
   ...reprioritize,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/reprioritize',
   permission: 'build_pipeline',
-  params: inBuildById,
   handler: answerReprioritize,
 })
 
@@ -226,7 +214,6 @@ const unblockByIdRoute = route({
   ...unblock,
   url: '/v2/organizations/:org/jobs/:job/unblock',
   permission: 'member',
-  params: byId,
   handler: answerUnblock,
 })
 
@@ -234,7 +221,6 @@ const unblockInBuildRoute = route({
   ...unblock,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/unblock',
   permission: 'read_pipeline',
-  params: inBuildById,
   handler: answerUnblock,
 })
 
@@ -250,7 +236,6 @@ const cancelByIdRoute = route({
   ...cancel,
   url: '/v2/organizations/:org/jobs/:job/cancel',
   permission: 'member',
-  params: byId,
   handler: answerCancel,
 })
 
@@ -258,7 +243,6 @@ const cancelInBuildRoute = route({
   ...cancel,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/cancel',
   permission: 'build_pipeline',
-  params: inBuildById,
   handler: answerCancel,
 })
 
@@ -273,7 +257,6 @@ const waitingByIdRoute = route({
   ...waiting,
   url: '/v2/organizations/:org/jobs/:job/waiting',
   permission: 'member',
-  params: byId,
   handler: answerWaiting,
 })
 
@@ -281,7 +264,6 @@ const waitingInBuildRoute = route({
   ...waiting,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/waiting',
   permission: 'read_pipeline',
-  params: inBuildById,
   handler: answerWaiting,
 })
 
@@ -296,7 +278,6 @@ const envByIdRoute = route({
   ...env,
   url: '/v2/organizations/:org/jobs/:job/env',
   permission: 'member',
-  params: byId,
   handler: answerEnv,
 })
 
@@ -304,7 +285,6 @@ const envInBuildRoute = route({
   ...env,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/env',
   permission: 'read_pipeline',
-  params: inBuildById,
   handler: answerEnv,
 })
 
@@ -319,7 +299,6 @@ const envLinesByIdRoute = route({
   ...envLines,
   url: '/v2/organizations/:org/jobs/:job/env.txt',
   permission: 'member',
-  params: byId,
   handler: answerEnvLines,
 })
 
@@ -327,7 +306,6 @@ const envLinesInBuildRoute = route({
   ...envLines,
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/env.txt',
   permission: 'read_pipeline',
-  params: inBuildById,
   handler: answerEnvLines,
 })
 

@@ -4,7 +4,6 @@ import { Type } from 'typebox'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Context } from '../../../context.ts'
 import { noContent, type Answer } from '../../../http/answer.ts'
-import { numberOrUuid, text, uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import * as archivedBuilds from '../archives/queries.ts'
@@ -41,11 +40,6 @@ interface Asked {
   query: { timestamps?: boolean; ansi?: boolean; raw?: boolean }
 }
 
-const byId = { permission: 'member', params: { job: uuid('job') } } as const
-const inBuild = {
-  permission: 'read_pipeline',
-  params: { pipeline: text('pipeline'), build: numberOrUuid('build'), job: uuid('job') },
-} as const
 const formErrors = { 400: 'The range is not one range of bytes, or not of the text.' }
 const rangeErrors = {
   ...formErrors,
@@ -256,35 +250,34 @@ function noLog(): never {
 }
 
 export const logRoutes = [
-  route({ ...get, ...byId, url: '/v2/organizations/:org/jobs/:job/log' }),
+  route({ ...get, permission: 'member', url: '/v2/organizations/:org/jobs/:job/log' }),
   route({
     ...get,
-    ...inBuild,
+    permission: 'read_pipeline',
     url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log',
   }),
-  route({ ...getText, ...byId, url: '/v2/organizations/:org/jobs/:job/log.txt' }),
+  route({ ...getText, permission: 'member', url: '/v2/organizations/:org/jobs/:job/log.txt' }),
   route({
     ...getText,
-    ...inBuild,
+    permission: 'read_pipeline',
     url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log.txt',
   }),
-  route({ ...getHtml, ...byId, url: '/v2/organizations/:org/jobs/:job/log.html' }),
+  route({ ...getHtml, permission: 'member', url: '/v2/organizations/:org/jobs/:job/log.html' }),
   route({
     ...getHtml,
-    ...inBuild,
+    permission: 'read_pipeline',
     url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log.html',
   }),
-  route({ ...followIt, ...byId, url: '/v2/organizations/:org/jobs/:job/log/stream' }),
+  route({ ...followIt, permission: 'member', url: '/v2/organizations/:org/jobs/:job/log/stream' }),
   route({
     ...followIt,
-    ...inBuild,
+    permission: 'read_pipeline',
     url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log/stream',
   }),
-  route({ ...deleteIt, ...byId, url: '/v2/organizations/:org/jobs/:job/log' }),
+  route({ ...deleteIt, permission: 'member', url: '/v2/organizations/:org/jobs/:job/log' }),
   route({
     ...deleteIt,
-    ...inBuild,
-    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log',
     permission: 'build_pipeline',
+    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log',
   }),
 ]

@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Context } from '../../../context.ts'
 import { ok, okJson, type Answer } from '../../../http/answer.ts'
-import { numberOrUuid, text, uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { badRequest, notFound } from '../../../lib/errors.ts'
 import { getVisibleJob, type JobParams } from '../../addresses/jobs.ts'
@@ -17,12 +16,6 @@ interface Asked {
   caller: Caller
   params: JobParams
 }
-
-const byId = { permission: 'member', params: { job: uuid('job') } } as const
-const inBuild = {
-  permission: 'read_pipeline',
-  params: { pipeline: text('pipeline'), build: numberOrUuid('build'), job: uuid('job') },
-} as const
 
 const getIndex = {
   method: 'GET',
@@ -113,22 +106,22 @@ async function getRowSource({ ctx, org, caller, params }: Asked): Promise<RowSou
 }
 
 export const rowRoutes = [
-  route({ ...getIndex, ...byId, url: '/v2/organizations/:org/jobs/:job/log/index' }),
+  route({ ...getIndex, permission: 'member', url: '/v2/organizations/:org/jobs/:job/log/index' }),
   route({
     ...getIndex,
-    ...inBuild,
+    permission: 'read_pipeline',
     url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log/index',
   }),
-  route({ ...getRows, ...byId, url: '/v2/organizations/:org/jobs/:job/log/rows' }),
+  route({ ...getRows, permission: 'member', url: '/v2/organizations/:org/jobs/:job/log/rows' }),
   route({
     ...getRows,
-    ...inBuild,
+    permission: 'read_pipeline',
     url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log/rows',
   }),
-  route({ ...search, ...byId, url: '/v2/organizations/:org/jobs/:job/log/search' }),
+  route({ ...search, permission: 'member', url: '/v2/organizations/:org/jobs/:job/log/search' }),
   route({
     ...search,
-    ...inBuild,
+    permission: 'read_pipeline',
     url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/log/search',
   }),
 ]

@@ -1,7 +1,6 @@
 import { byCaller } from '../../../audit/record.ts'
 import type { Context } from '../../../context.ts'
 import { ok } from '../../../http/answer.ts'
-import { text } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { pipelineUrl } from '../../pipelines/pipelines/present.ts'
 import { preview, previewOrganization } from './preview.ts'
@@ -69,7 +68,6 @@ const getPipelineRetentionRoute = route({
   summary: 'Get how long a pipeline keeps builds, logs and artifacts',
   scope: 'read_pipelines',
   permission: 'read_pipeline',
-  params: { pipeline: text('pipeline') },
   answers: { 200: Retention },
   async handler({ ctx, org, pipelineId, params }) {
     const own = await retention.getOfPipeline(ctx.db, org.id, pipelineId)
@@ -85,7 +83,6 @@ const updatePipelineRetentionRoute = route({
   summary: 'Set how long a pipeline keeps builds, logs and artifacts; null: as its organization does',
   scope: 'write_pipelines',
   permission: 'edit_pipeline',
-  params: { pipeline: text('pipeline') },
   body: UpdateRetention,
   answers: { 200: Retention },
   async handler({ ctx, org, caller, pipelineId, params, body }) {
@@ -103,7 +100,6 @@ const previewPipelineRetentionRoute = route({
   summary: 'Count what retention would delete now in a pipeline',
   scope: 'read_pipelines',
   permission: 'edit_pipeline',
-  params: { pipeline: text('pipeline') },
   query: PreviewQuery,
   answers: { 200: RetentionPreview },
   async handler({ ctx, org, pipelineId, params, query }) {

@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import type { Context } from '../../../context.ts'
 import { ok } from '../../../http/answer.ts'
 import { cursorAnswer, readCursor } from '../../../http/cursors.ts'
-import { numberOrUuid, text, uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound, refused } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/ids.ts'
@@ -18,7 +17,6 @@ const listStepUploadsRoute = route({
   summary: 'List the steps that jobs of a build uploaded, oldest first',
   scope: 'read_builds',
   permission: 'read_pipeline',
-  params: { pipeline: text('pipeline'), build: numberOrUuid('build') },
   query: {
     filter: Type.Optional(
       Type.Record(Type.String(), Type.String(), { description: '`filter[source_job_id]`: one job’s only.' }),
@@ -53,7 +51,6 @@ const getStepUploadRoute = route({
   summary: 'Get steps that a job uploaded, with their text',
   scope: 'read_builds',
   permission: 'read_pipeline',
-  params: { pipeline: text('pipeline'), build: numberOrUuid('build'), upload: uuid('step upload') },
   answers: { 200: StepUpload },
   async handler({ ctx, org, params }) {
     const build = await getBuildUrl(ctx, org, params)

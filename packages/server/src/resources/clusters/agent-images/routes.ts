@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import type { Organization } from '../../../auth/caller.ts'
 import type { Context } from '../../../context.ts'
 import { created, noContent, ok } from '../../../http/answer.ts'
-import { text, uuid } from '../../../http/params.ts'
 import { route, type RequiredFeature } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import * as clusters from '../clusters/queries.ts'
@@ -26,7 +25,6 @@ const listAgentImagesRoute = route({
   scope: 'read_clusters',
   permission: 'manage_cluster',
   feature: customImages,
-  params: { cluster: uuid('cluster') },
   answers: { 200: Type.Array(AgentImage) },
   errors: {
     404: 'The organization does not have custom agent images, or there is no such cluster.',
@@ -49,7 +47,6 @@ const getAgentImageRoute = route({
   scope: 'read_clusters',
   permission: 'manage_cluster',
   feature: customImages,
-  params: { cluster: uuid('cluster'), image: text('agent image') },
   answers: { 200: AgentImage },
   errors: {
     404: 'The organization does not have custom agent images, the cluster is not hosted, or nothing has the id.',
@@ -72,7 +69,6 @@ const getAgentImageLogRoute = route({
   scope: 'read_clusters',
   permission: 'manage_cluster',
   feature: customImages,
-  params: { cluster: uuid('cluster'), image: text('agent image') },
   answers: { 200: AgentImageLog },
   errors: {
     404: 'The organization does not have custom agent images, the cluster is not hosted, or nothing has the id.',
@@ -94,7 +90,6 @@ const createAgentImageRoute = route({
   scope: 'write_clusters',
   permission: 'manage_cluster',
   feature: customImages,
-  params: { cluster: uuid('cluster') },
   body: CreateAgentImage,
   callsOut: true,
   answers: { 201: AgentImage },
@@ -117,7 +112,6 @@ const deleteAgentImageRoute = route({
   scope: 'write_clusters',
   permission: 'manage_cluster',
   feature: customImages,
-  params: { cluster: uuid('cluster'), image: text('agent image') },
   callsOut: true,
   answers: { 204: null },
   errors: {

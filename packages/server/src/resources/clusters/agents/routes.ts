@@ -3,7 +3,6 @@ import { mayManageCluster } from '../../../auth/permissions.ts'
 import type { RequestContext } from '../../../context.ts'
 import { noContent, ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
-import { uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { forbidden } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/ids.ts'
@@ -49,7 +48,6 @@ const getAgentRoute = route({
   summary: 'Get an agent, whatever its state',
   scope: 'read_agents',
   permission: 'member',
-  params: { agent: uuid('agent') },
   answers: { 200: Agent },
   async handler({ ctx, org, caller, params }) {
     const agent = await agents.getInOrg(ctx.db, { url: ctx.config.url, org, caller }, params.agent)
@@ -61,7 +59,6 @@ const action = {
   method: ['PUT', 'PATCH'],
   scope: 'write_agents',
   permission: 'member',
-  params: { agent: uuid('agent') },
   answers: { 204: null },
 } as const
 

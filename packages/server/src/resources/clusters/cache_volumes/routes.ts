@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import type { Context } from '../../../context.ts'
 import { noContent, ok } from '../../../http/answer.ts'
-import { uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { HostedRefused, HostedUnavailable, type HostedDriver } from '../../../hosted/driver.ts'
 import { badRequest, notFound, unavailable } from '../../../lib/errors.ts'
@@ -17,7 +16,6 @@ const listCacheVolumesRoute = route({
   summary: 'List the latest detached cache volume of each tag',
   scope: 'read_clusters',
   permission: 'manage_cluster',
-  params: { cluster: uuid('cluster') },
   answers: { 200: Type.Array(CacheVolume) },
   errors: { 503: 'The volumes could not be loaded; asking again is safe.' },
   async handler({ ctx, org, params }) {
@@ -37,7 +35,6 @@ const deleteCacheVolumeRoute = route({
   summary: 'Delete the cache volumes of a tag',
   scope: 'write_clusters',
   permission: 'manage_cluster',
-  params: { cluster: uuid('cluster') },
   body: DeleteCacheVolume,
   documentedBody: DocumentedDeleteCacheVolume,
   badBody: 400,

@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { created, noContent, ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
-import { uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import * as clusters from '../clusters/queries.ts'
 import { createClusterToken } from './create.ts'
@@ -17,7 +16,6 @@ const listClusterTokensRoute = route({
   summary: 'List the agent tokens of a cluster, oldest first',
   scope: 'read_clusters',
   permission: 'member',
-  params: { cluster: uuid('cluster') },
   paging: 'pages',
   answers: { 200: Type.Array(ClusterToken) },
   async handler({ ctx, org, params, url }) {
@@ -34,7 +32,6 @@ const getClusterTokenRoute = route({
   summary: 'Get an agent token',
   scope: 'read_clusters',
   permission: 'member',
-  params: { cluster: uuid('cluster'), token: uuid('token') },
   answers: { 200: ClusterToken },
   async handler({ ctx, org, params }) {
     const token = await clusterTokens.getInCluster(ctx.db, org.id, params.cluster, params.token)
@@ -48,7 +45,6 @@ const createClusterTokenRoute = route({
   summary: 'Create an agent token',
   scope: 'write_clusters',
   permission: 'manage_cluster',
-  params: { cluster: uuid('cluster') },
   body: CreateClusterToken,
   answers: { 201: CreatedClusterToken },
   async handler({ ctx, org, caller, params, body }) {
@@ -63,7 +59,6 @@ const updateClusterTokenRoute = route({
   summary: 'Update an agent token',
   scope: 'write_clusters',
   permission: 'manage_cluster',
-  params: { cluster: uuid('cluster'), token: uuid('token') },
   body: UpdateClusterToken,
   answers: { 200: ClusterToken },
   async handler({ ctx, org, caller, params, body }) {
@@ -78,7 +73,6 @@ const deleteClusterTokenRoute = route({
   summary: 'Revoke an agent token',
   scope: 'write_clusters',
   permission: 'manage_cluster',
-  params: { cluster: uuid('cluster'), token: uuid('token') },
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
     await deleteClusterToken({ ctx, org, caller }, params.cluster, params.token)

@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import { listManagedClusters, mayManageCluster } from '../../../auth/permissions.ts'
 import { created, noContent, ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
-import { uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { IncludeViewer } from '../../schema.ts'
 import { createCluster } from './create.ts'
@@ -45,7 +44,6 @@ const getClusterRoute = route({
   summary: 'Get a cluster',
   scope: 'read_clusters',
   permission: 'member',
-  params: { cluster: uuid('cluster') },
   query: IncludeViewer,
   answers: { 200: Cluster },
   async handler({ ctx, org, caller, params, query }) {
@@ -81,7 +79,6 @@ const updateClusterRoute = route({
   summary: 'Update a cluster',
   scope: 'write_clusters',
   permission: 'manage_cluster',
-  params: { cluster: uuid('cluster') },
   body: UpdateCluster,
   callsOut: true,
   answers: { 200: Cluster },
@@ -101,7 +98,6 @@ const deleteClusterRoute = route({
   summary: 'Delete a cluster with its queues, tokens and secrets',
   scope: 'write_clusters',
   permission: 'manage_cluster',
-  params: { cluster: uuid('cluster') },
   answers: { 204: null },
   errors: { 422: 'The cluster cannot be deleted; the message has the reason.' },
   async handler({ ctx, org, caller, params }) {

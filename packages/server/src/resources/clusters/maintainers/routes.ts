@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { created, noContent, ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
-import { uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import * as clusters from '../clusters/queries.ts'
 import { createMaintainer } from './create.ts'
@@ -16,7 +15,6 @@ const listMaintainersRoute = route({
   summary: 'List the maintainers of a cluster, oldest first',
   scope: 'read_clusters',
   permission: 'member',
-  params: { cluster: uuid('cluster') },
   paging: 'pages',
   answers: { 200: Type.Array(Maintainer) },
   async handler({ ctx, org, params, url }) {
@@ -33,7 +31,6 @@ const getMaintainerRoute = route({
   summary: 'Get a maintainer of a cluster',
   scope: 'read_clusters',
   permission: 'member',
-  params: { cluster: uuid('cluster'), maintainer: uuid('maintainer') },
   answers: { 200: Maintainer },
   async handler({ ctx, org, params }) {
     const maintainer = await maintainers.getInCluster(ctx.db, org.id, params.cluster, params.maintainer)
@@ -47,7 +44,6 @@ const createMaintainerRoute = route({
   summary: 'Make a user or a team a maintainer of a cluster',
   scope: 'write_clusters',
   permission: 'manage_cluster',
-  params: { cluster: uuid('cluster') },
   body: CreateMaintainer,
   answers: { 201: Maintainer },
   errors: { 422: 'Not exactly one of user and team, nobody of that id, or a maintainer already.' },
@@ -63,7 +59,6 @@ const deleteMaintainerRoute = route({
   summary: 'Remove a maintainer from a cluster',
   scope: 'write_clusters',
   permission: 'manage_cluster',
-  params: { cluster: uuid('cluster'), maintainer: uuid('maintainer') },
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
     await deleteMaintainer({ ctx, org, caller }, params.cluster, params.maintainer)

@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
 import { ok } from '../../../http/answer.ts'
-import { uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound, unavailable } from '../../../lib/errors.ts'
 import * as clusters from '../clusters/queries.ts'
@@ -12,7 +11,6 @@ const listNetworkRangesRoute = route({
   summary: 'List the address ranges that a hosted cluster’s agents connect from',
   scope: 'read_clusters',
   permission: 'manage_cluster',
-  params: { cluster: uuid('cluster') },
   answers: { 200: Type.Array(NetworkRange) },
   errors: { 503: 'The hosted-agent service cannot return the ranges; asking again is safe.' },
   async handler({ ctx, org, params }) {

@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import { created, noContent, ok, okJson } from '../../../http/answer.ts'
 import { linkHeader } from '../../../http/links.ts'
 import { pageAnswer, pageLinks, readPage } from '../../../http/paging.ts'
-import { uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import * as clusters from '../clusters/queries.ts'
 import { createQueue } from './create.ts'
@@ -20,7 +19,6 @@ const listQueuesRoute = route({
   summary: 'List the queues of a cluster, oldest first',
   scope: 'read_clusters',
   permission: 'member',
-  params: { cluster: uuid('cluster') },
   paging: 'pages',
   answers: { 200: Type.Array(Queue) },
   async handler({ ctx, org, params, url }) {
@@ -37,7 +35,6 @@ const getQueueRoute = route({
   summary: 'Get a queue',
   scope: 'read_clusters',
   permission: 'member',
-  params: { cluster: uuid('cluster'), queue: uuid('queue') },
   answers: { 200: Queue },
   async handler({ ctx, org, params }) {
     const queue = await queues.getInCluster(ctx.db, org.id, params.cluster, params.queue)
@@ -51,7 +48,6 @@ const listWaitingJobsRoute = route({
   summary: 'List the jobs that wait for an agent of the queue, in the order in which agents get them',
   scope: 'read_builds',
   permission: 'member',
-  params: { cluster: uuid('cluster'), queue: uuid('queue') },
   paging: 'pages',
   answers: { 200: Type.Array(WaitingJob) },
   async handler({ ctx, org, caller, params, url }) {
@@ -76,7 +72,6 @@ const getQueueMetricsRoute = route({
   summary: 'Get how busy a queue is, now and in the last 60 minutes',
   scope: 'read_clusters',
   permission: 'member',
-  params: { cluster: uuid('cluster'), queue: uuid('queue') },
   answers: { 200: QueueMetrics },
   async handler({ ctx, org, params }) {
     const queue = await queues.getInCluster(ctx.db, org.id, params.cluster, params.queue)
@@ -90,7 +85,6 @@ const createQueueRoute = route({
   summary: 'Create a queue',
   scope: 'write_clusters',
   permission: 'manage_cluster',
-  params: { cluster: uuid('cluster') },
   body: CreateQueue,
   answers: { 201: Queue },
   errors: {
@@ -108,7 +102,6 @@ const updateQueueRoute = route({
   summary: 'Update a queue',
   scope: 'write_clusters',
   permission: 'manage_cluster',
-  params: { cluster: uuid('cluster'), queue: uuid('queue') },
   body: UpdateQueue,
   answers: { 200: Queue },
   errors: { 422: 'The body is not valid, or would change the key, the kind of queue or more than its size.' },
@@ -124,7 +117,6 @@ const deleteQueueRoute = route({
   summary: 'Delete a queue',
   scope: 'write_clusters',
   permission: 'manage_cluster',
-  params: { cluster: uuid('cluster'), queue: uuid('queue') },
   answers: { 204: null },
   errors: { 422: 'The queue is the default queue of its cluster, or jobs run on its hosted agents.' },
   async handler({ ctx, org, caller, params }) {
@@ -139,7 +131,6 @@ const pauseDispatchRoute = route({
   summary: 'Stop handing out the jobs of a queue',
   scope: 'write_clusters',
   permission: 'manage_cluster',
-  params: { cluster: uuid('cluster'), queue: uuid('queue') },
   body: PauseDispatch,
   answers: { 200: Queue },
   errors: { 422: 'The queue is already paused.' },
@@ -155,7 +146,6 @@ const resumeDispatchRoute = route({
   summary: 'Hand out the jobs of a queue again',
   scope: 'write_clusters',
   permission: 'manage_cluster',
-  params: { cluster: uuid('cluster'), queue: uuid('queue') },
   answers: { 200: Queue },
   errors: { 422: 'The queue is not paused.' },
   async handler({ ctx, org, caller, params }) {

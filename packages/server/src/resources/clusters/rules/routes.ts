@@ -3,7 +3,6 @@ import { byCaller, recordAudit } from '../../../audit/record.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { created, noContent, ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
-import { uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { createRule } from './create.ts'
@@ -32,7 +31,6 @@ const getRuleRoute = route({
   summary: 'Get a rule',
   scope: 'read_rules',
   permission: 'member',
-  params: { rule: uuid('rule') },
   answers: { 200: Rule },
   async handler({ ctx, org, caller, params }) {
     const rule = await rules.findVisible(ctx.db, org, caller, params.rule)
@@ -61,7 +59,6 @@ const deleteRuleRoute = route({
   summary: 'Delete a rule',
   scope: 'write_rules',
   permission: 'admin',
-  params: { rule: uuid('rule') },
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
     return inTransaction(ctx.db, async (trx) => {

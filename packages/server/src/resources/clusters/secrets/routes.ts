@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { created, noContent, ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
-import { uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import * as clusters from '../clusters/queries.ts'
 import { createSecret } from './create.ts'
@@ -17,7 +16,6 @@ const listSecretsRoute = route({
   summary: 'List the secrets of a cluster, oldest first, without their values',
   scope: 'read_secrets_details',
   permission: 'manage_cluster',
-  params: { cluster: uuid('cluster') },
   paging: 'pages',
   answers: { 200: Type.Array(Secret) },
   async handler({ ctx, org, params, url }) {
@@ -34,7 +32,6 @@ const getSecretRoute = route({
   summary: 'Get a secret without its value',
   scope: 'read_secrets_details',
   permission: 'manage_cluster',
-  params: { cluster: uuid('cluster'), secret: uuid('secret') },
   answers: { 200: Secret },
   async handler({ ctx, org, params }) {
     const secret = await secrets.getInCluster(ctx.db, org.id, params.cluster, params.secret)
@@ -48,7 +45,6 @@ const createSecretRoute = route({
   summary: 'Create a secret',
   scope: 'write_secrets',
   permission: 'manage_cluster',
-  params: { cluster: uuid('cluster') },
   body: CreateSecret,
   answers: { 201: Secret },
   errors: { 422: 'The body or the policy is not valid, or the key is taken.' },
@@ -64,7 +60,6 @@ const updateSecretRoute = route({
   summary: 'Update the description and the policy of a secret',
   scope: 'write_secrets',
   permission: 'manage_cluster',
-  params: { cluster: uuid('cluster'), secret: uuid('secret') },
   body: UpdateSecret,
   answers: { 200: Secret },
   errors: { 422: 'The body or the policy is not valid, or it names the key or the value.' },
@@ -80,7 +75,6 @@ const updateSecretValueRoute = route({
   summary: 'Replace the value of a secret',
   scope: 'write_secrets',
   permission: 'manage_cluster',
-  params: { cluster: uuid('cluster'), secret: uuid('secret') },
   body: UpdateSecretValue,
   answers: { 200: Secret },
   async handler({ ctx, org, caller, params, body }) {
@@ -96,7 +90,6 @@ const deleteSecretRoute = route({
   summary: 'Delete a secret',
   scope: 'write_secrets',
   permission: 'manage_cluster',
-  params: { cluster: uuid('cluster'), secret: uuid('secret') },
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
     await deleteSecret({ ctx, org, caller }, params.cluster, params.secret)

@@ -1,7 +1,6 @@
 import { gemoji } from 'gemoji'
 import { Type } from 'typebox'
 import { ok, svg } from '../../../http/answer.ts'
-import { text } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { renderEmoji, presentEmoji } from './present.ts'
@@ -29,7 +28,6 @@ const getEmojiRoute = route({
   summary: 'Get the image of an emoji, by its name or an alias',
   scope: 'none',
   permission: 'anonymous',
-  params: { emoji: text('emoji') },
   answers: { 200: Type.String({ contentMediaType: 'image/svg+xml' }) },
   async handler({ params }) {
     const character = characterByName.get(params.emoji)

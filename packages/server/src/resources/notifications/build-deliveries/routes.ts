@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
-import { numberOrUuid, text, uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { buildUrl } from '../../builds/artifacts/present.ts'
@@ -13,16 +12,12 @@ import * as deliveries from './queries.ts'
 import { redeliverOfBuild } from './redeliver.ts'
 import { BuildDelivery, WholeBuildDelivery } from './schema.ts'
 
-const inBuild = { pipeline: text('pipeline'), build: numberOrUuid('build') }
-const byId = { ...inBuild, delivery: uuid('delivery') }
-
 const listDeliveriesRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/deliveries',
   summary: 'List what `notify` of a build and its steps has sent or is going to send, oldest first',
   scope: 'read_builds',
   permission: 'read_pipeline',
-  params: inBuild,
   query: { state: Type.Optional(DeliveryState) },
   paging: 'pages',
   answers: { 200: Type.Array(BuildDelivery) },
@@ -42,7 +37,6 @@ const getDeliveryRoute = route({
   summary: 'Get a delivery that `notify` asked for, with every attempt',
   scope: 'read_builds',
   permission: 'read_pipeline',
-  params: byId,
   answers: { 200: WholeBuildDelivery },
   async handler({ ctx, org, params }) {
     const build = await findBuild(ctx.db, org.id, params)
@@ -61,7 +55,6 @@ const redeliverRoute = route({
   summary: 'Send a delivery that `notify` asked for again, with the same id and content',
   scope: 'write_builds',
   permission: 'build_pipeline',
-  params: byId,
   answers: { 200: BuildDelivery },
   async handler({ ctx, org, params }) {
     const build = await getBuild(ctx.db, org.id, params)

@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { created, ok } from '../../../http/answer.ts'
 import { cursorAnswer, readCursor } from '../../../http/cursors.ts'
-import { uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { findSender } from '../../../notifications/providers/table.ts'
@@ -19,7 +18,6 @@ const listDeliveriesRoute = route({
   summary: 'List what a notification service was sent, newest first',
   scope: 'read_notification_services',
   permission: 'manage_notification_services',
-  params: { service: uuid('notification service') },
   query: { state: Type.Optional(DeliveryState) },
   paging: 'cursor',
   answers: { 200: DeliveryList },
@@ -44,7 +42,6 @@ const getDeliveryRoute = route({
   summary: 'Get a delivery with its payload and every attempt',
   scope: 'read_notification_services',
   permission: 'manage_notification_services',
-  params: { service: uuid('notification service'), delivery: uuid('delivery') },
   answers: { 200: WholeDelivery },
   async handler({ ctx, org, params }) {
     const row = await services.findInOrg(ctx.db, org.id, params.service)
@@ -66,7 +63,6 @@ const redeliverRoute = route({
   summary: 'Send a delivery again, with the same id and payload',
   scope: 'write_notification_services',
   permission: 'manage_notification_services',
-  params: { service: uuid('notification service'), delivery: uuid('delivery') },
   answers: { 200: Delivery },
   errors: { 422: 'The service is disabled or broken.' },
   async handler({ ctx, org, params }) {
@@ -81,7 +77,6 @@ const sendTestRoute = route({
   summary: 'Send a test message; the answer is its delivery, to be asked what became of it',
   scope: 'write_notification_services',
   permission: 'manage_notification_services',
-  params: { service: uuid('notification service') },
   answers: { 201: Delivery },
   errors: { 422: 'The service is disabled or broken, or its provider sends nothing.' },
   async handler({ ctx, org, caller, params }) {

@@ -1,5 +1,4 @@
 import { cursorAnswer, readCursor } from '../../../http/cursors.ts'
-import { uuid } from '../../../http/params.ts'
 import { route, type RequiredFeature } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { openService } from '../../../notifications/delivery/open-service.ts'
@@ -24,7 +23,6 @@ const listEventsRoute = route({
   scope: 'read_notification_services',
   permission: 'manage_notification_services',
   feature: eventLog,
-  params: { service: uuid('notification service') },
   paging: 'cursor',
   answers: { 200: LoggedEventList },
   errors: {

@@ -2,7 +2,6 @@ import type { Organization } from '../../../auth/caller.ts'
 import type { Context } from '../../../context.ts'
 import { created, noContent, ok } from '../../../http/answer.ts'
 import { cursorAnswer, readCursor } from '../../../http/cursors.ts'
-import { uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { openSettings } from '../../../notifications/delivery/open-service.ts'
@@ -45,7 +44,6 @@ const getServiceRoute = route({
   summary: 'Get a notification service',
   scope: 'read_notification_services',
   permission: 'manage_notification_services',
-  params: { service: uuid('notification service') },
   answers: { 200: NotificationService },
   async handler({ ctx, org, params }) {
     const service = await services.findInOrg(ctx.db, org.id, params.service)
@@ -74,7 +72,6 @@ const updateServiceRoute = route({
   summary: 'Update a notification service; what is not sent stays as it is',
   scope: 'write_notification_services',
   permission: 'manage_notification_services',
-  params: { service: uuid('notification service') },
   body: UpdateService,
   answers: { 200: NotificationService },
   errors: { 422: 'A field is invalid, unknown, read-only, or may not change like this.' },
@@ -89,7 +86,6 @@ const deleteServiceRoute = route({
   summary: 'Delete a notification service with its deliveries',
   scope: 'write_notification_services',
   permission: 'manage_notification_services',
-  params: { service: uuid('notification service') },
   callsOut: true,
   answers: { 204: null },
   errors: { 422: 'The provider’s configuration could not be removed; the message has the reason.' },
@@ -105,7 +101,6 @@ const enableServiceRoute = route({
   summary: 'Enable a notification service, whether it was disabled or broken',
   scope: 'write_notification_services',
   permission: 'manage_notification_services',
-  params: { service: uuid('notification service') },
   answers: { 200: NotificationService },
   async handler({ ctx, org, caller, params }) {
     return ok(present(ctx, org, await enableService({ ctx, org, caller }, params.service)))
@@ -118,7 +113,6 @@ const disableServiceRoute = route({
   summary: 'Disable a notification service',
   scope: 'write_notification_services',
   permission: 'manage_notification_services',
-  params: { service: uuid('notification service') },
   answers: { 200: NotificationService },
   async handler({ ctx, org, caller, params }) {
     return ok(present(ctx, org, await disableService({ ctx, org, caller }, params.service)))

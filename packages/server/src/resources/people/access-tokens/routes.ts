@@ -3,7 +3,6 @@ import { byCaller } from '../../../audit/record.ts'
 import { scopes } from '../../../auth/scopes.ts'
 import { created, noContent } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
-import { uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { revokeAccessToken } from '../access-token/revoke.ts'
 import { createUserToken } from './create.ts'
@@ -50,7 +49,6 @@ const revokeUserTokenRoute = route({
   summary: 'Revoke one of your access tokens, and end the sessions that it opened',
   scope: 'write_user',
   permission: 'token',
-  params: { access_token: uuid('access token') },
   changesAccess: true,
   answers: { 204: null },
   async handler({ ctx, caller, params }) {

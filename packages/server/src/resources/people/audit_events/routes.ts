@@ -1,6 +1,5 @@
 import { ok } from '../../../http/answer.ts'
 import { cursorAnswer, readCursor } from '../../../http/cursors.ts'
-import { uuid } from '../../../http/params.ts'
 import { route, type RequiredFeature } from '../../../http/route.ts'
 import { presentAuditEvent } from './present.ts'
 import * as auditEvents from './queries.ts'
@@ -44,7 +43,6 @@ const getAuditEventRoute = route({
   scope: 'read_audit_events',
   permission: 'admin',
   feature: auditLog,
-  params: { event: uuid('audit event') },
   answers: { 200: AuditEvent },
   async handler({ ctx, org, params }) {
     const event = await auditEvents.getInOrg(ctx.db, org.id, params.event)

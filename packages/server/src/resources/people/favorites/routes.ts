@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import type { Caller } from '../../../auth/caller.ts'
 import type { Db } from '../../../db/pool.ts'
 import { noContent, ok } from '../../../http/answer.ts'
-import { uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { listOfCaller } from '../organizations/queries.ts'
@@ -28,7 +27,6 @@ const createFavoriteRoute = route({
   summary: 'Mark a pipeline as a favorite',
   scope: 'read_pipelines',
   permission: 'token',
-  params: { pipeline_uuid: uuid('pipeline') },
   answers: { 204: null },
   async handler({ ctx, caller, params: { pipeline_uuid: pipelineId } }) {
     const orgId = await getOrganization(ctx.db, caller, pipelineId)
@@ -47,7 +45,6 @@ const deleteFavoriteRoute = route({
   summary: 'Remove a pipeline from the favorites',
   scope: 'read_pipelines',
   permission: 'token',
-  params: { pipeline_uuid: uuid('pipeline') },
   answers: { 204: null },
   async handler({ ctx, caller, params: { pipeline_uuid: pipelineId } }) {
     const orgId = await getOrganization(ctx.db, caller, pipelineId)

@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { created, noContent, ok } from '../../../http/answer.ts'
 import { cursorAnswer, readCursor } from '../../../http/cursors.ts'
-import { uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { createInvitations } from './create.ts'
 import { presentCreatedInvitation, presentInvitation } from './present.ts'
@@ -36,7 +35,6 @@ const getInvitationRoute = route({
   summary: 'Get an invitation, in whatever state',
   scope: 'read_organization_invitations',
   permission: 'admin',
-  params: { invitation: uuid('invitation') },
   answers: { 200: Invitation },
   async handler({ ctx, org, params }) {
     const invitation = await invitations.getInOrg(ctx.db, org.id, params.invitation)
@@ -67,7 +65,6 @@ const revokeInvitationRoute = route({
   summary: 'Revoke a pending invitation',
   scope: 'write_organization_invitations',
   permission: 'admin',
-  params: { invitation: uuid('invitation') },
   answers: { 204: null },
   errors: { 422: 'The invitation is not pending.' },
   async handler({ ctx, org, caller, params }) {

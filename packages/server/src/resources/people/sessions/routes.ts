@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { noContent } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
-import { uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { presentUserSession } from './present.ts'
 import * as sessions from './queries.ts'
@@ -28,7 +27,6 @@ const endSessionRoute = route({
   summary: 'End one of your sessions',
   scope: 'write_user',
   permission: 'token',
-  params: { session: uuid('session') },
   changesAccess: true,
   answers: { 204: null },
   async handler({ ctx, caller, params }) {

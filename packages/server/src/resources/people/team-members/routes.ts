@@ -17,7 +17,6 @@ const listTeamMembersRoute = route({
   summary: 'List the members of a team, oldest first',
   scope: 'read_teams',
   permission: 'view_teams',
-  params: { team: uuid('team') },
   paging: 'pages',
   answers: { 200: Type.Array(TeamMember) },
   async handler({ ctx, org, caller, params, url }) {
@@ -34,7 +33,7 @@ const getTeamMemberRoute = route({
   summary: 'Get a member of a team',
   scope: 'read_teams',
   permission: 'view_teams',
-  params: { team: uuid('team'), user: uuid('team member') },
+  params: { user: uuid('team member') },
   answers: { 200: TeamMember },
   async handler({ ctx, org, caller, params }) {
     await teams.getVisible(ctx.db, org, caller, params.team)
@@ -49,7 +48,6 @@ const createTeamMemberRoute = route({
   summary: 'Add a member of the organization to a team',
   scope: 'write_teams',
   permission: 'manage_team',
-  params: { team: uuid('team') },
   body: CreateTeamMember,
   answers: { 201: TeamMember },
   errors: { 422: 'The user is no member of the organization, or is in the team already.' },
@@ -64,7 +62,7 @@ const updateTeamMemberRoute = route({
   summary: 'Change the role of a member of a team',
   scope: 'write_teams',
   permission: 'manage_team',
-  params: { team: uuid('team'), user: uuid('team member') },
+  params: { user: uuid('team member') },
   body: UpdateTeamMember,
   answers: { 200: TeamMember },
   errors: { 422: 'The role is missing or unknown.' },
@@ -80,7 +78,7 @@ const deleteTeamMemberRoute = route({
   summary: 'Remove a member from a team',
   scope: 'write_teams',
   permission: 'manage_team',
-  params: { team: uuid('team'), user: uuid('team member') },
+  params: { user: uuid('team member') },
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
     await deleteTeamMember({ ctx, org, caller }, params.team, params.user)

@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import { listManagedTeams } from '../../../auth/permissions.ts'
 import { created, noContent, ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
-import { uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { refused } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/ids.ts'
@@ -55,7 +54,6 @@ const getTeamRoute = route({
   summary: 'Get a team',
   scope: 'read_teams',
   permission: 'view_teams',
-  params: { team: uuid('team') },
   query: IncludeViewer,
   answers: { 200: Team },
   async handler({ ctx, org, caller, params, query }) {
@@ -100,7 +98,6 @@ const updateTeamRoute = route({
   summary: 'Update a team; a new name makes a new slug',
   scope: 'write_teams',
   permission: 'manage_team',
-  params: { team: uuid('team') },
   body: UpdateTeam,
   answers: { 200: Team },
   errors: { 422: 'The body is not valid, or the name is taken.' },
@@ -115,7 +112,6 @@ const deleteTeamRoute = route({
   summary: 'Delete a team; its members stay in the organization',
   scope: 'write_teams',
   permission: 'manage_team',
-  params: { team: uuid('team') },
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
     await deleteTeam({ ctx, org, caller }, params.team)

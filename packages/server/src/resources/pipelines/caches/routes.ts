@@ -3,7 +3,6 @@ import type { Organization } from '../../../auth/caller.ts'
 import type { Context } from '../../../context.ts'
 import { noContent } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
-import { text, uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import * as pipelines from '../pipelines/queries.ts'
@@ -18,7 +17,6 @@ const listCachesRoute = route({
   summary: 'List the caches of a pipeline on agents that are not hosted, most recently used first',
   scope: 'read_pipelines',
   permission: 'read_pipeline',
-  params: { pipeline: text('pipeline') },
   query: cacheFilters,
   paging: 'pages',
   answers: { 200: Type.Array(Cache) },
@@ -37,7 +35,6 @@ const deleteCachesRoute = route({
   summary: 'Delete the caches of a pipeline: all, or those of a name or branch',
   scope: 'write_pipelines',
   permission: 'build_pipeline',
-  params: { pipeline: text('pipeline') },
   query: cacheFilters,
   answers: { 204: null },
   async handler({ ctx, org, caller, params, query: { name, branch } }) {
@@ -53,7 +50,6 @@ const deleteCacheRoute = route({
   summary: 'Delete a cache; the next job starts without it',
   scope: 'write_pipelines',
   permission: 'build_pipeline',
-  params: { pipeline: text('pipeline'), cache: uuid('cache') },
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
     const pipeline = await getPipeline(ctx, org, params.pipeline)

@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { created, noContent, ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
-import { uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { createTemplate } from './create.ts'
 import { deleteTemplate } from './delete.ts'
@@ -34,7 +33,6 @@ const getTemplateRoute = route({
   summary: 'Get a pipeline template',
   scope: 'read_pipeline_templates',
   permission: 'member',
-  params: { template: uuid('pipeline template') },
   answers: { 200: PipelineTemplate },
   async handler({ ctx, org, params }) {
     const template = await templates.getVisible(ctx.db, org, params.template)
@@ -64,7 +62,6 @@ const updateTemplateRoute = route({
   summary: 'Update a pipeline template; pipelines that have it follow',
   scope: 'write_pipeline_templates',
   permission: 'admin',
-  params: { template: uuid('pipeline template') },
   body: UpdatePipelineTemplate,
   bodyLimitBytes,
   answers: { 200: PipelineTemplate },
@@ -81,7 +78,6 @@ const deleteTemplateRoute = route({
   summary: 'Delete a pipeline template that no pipeline has',
   scope: 'write_pipeline_templates',
   permission: 'admin',
-  params: { template: uuid('pipeline template') },
   answers: { 204: null },
   errors: { 422: 'Pipelines have the template.' },
   async handler({ ctx, org, caller, params }) {

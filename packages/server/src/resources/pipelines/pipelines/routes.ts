@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { created, noContent, ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
-import { text } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { isUuid } from '../../../lib/ids.ts'
 import * as favorites from '../../people/favorites/queries.ts'
@@ -66,7 +65,6 @@ const getPipelineRoute = route({
   summary: 'Get a pipeline',
   scope: 'read_pipelines',
   permission: 'read_pipeline',
-  params: { pipeline: text('pipeline') },
   query: IncludeViewer,
   answers: { 200: Pipeline },
   async handler({ ctx, org, caller, params, query }) {
@@ -104,7 +102,6 @@ const updatePipelineRoute = route({
   summary: 'Update a pipeline; a new name without a slug makes a new slug',
   scope: 'write_pipelines',
   permission: 'edit_pipeline',
-  params: { pipeline: text('pipeline') },
   body: UpdatePipeline,
   badBody: 'errors',
   bodyLimitBytes,
@@ -122,7 +119,6 @@ const deletePipelineRoute = route({
   summary: 'Delete a pipeline with its builds and schedules',
   scope: 'write_pipelines',
   permission: 'edit_pipeline',
-  params: { pipeline: text('pipeline') },
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
     await deletePipeline({ ctx, org, caller }, params.pipeline)
@@ -136,7 +132,6 @@ const archivePipelineRoute = route({
   summary: 'Archive a pipeline: it is no longer listed, built or changed',
   scope: 'write_pipelines',
   permission: 'edit_pipeline',
-  params: { pipeline: text('pipeline') },
   answers: { 200: Pipeline },
   errors: { 422: 'The pipeline is archived already.' },
   async handler({ ctx, org, caller, params }) {
@@ -151,7 +146,6 @@ const unarchivePipelineRoute = route({
   summary: 'Take a pipeline back from the archive',
   scope: 'write_pipelines',
   permission: 'edit_pipeline',
-  params: { pipeline: text('pipeline') },
   answers: { 200: Pipeline },
   errors: { 422: 'The pipeline is not archived.' },
   async handler({ ctx, org, caller, params }) {
@@ -166,7 +160,6 @@ const createWebhookRoute = route({
   summary: 'Create the webhook at the host of the repository',
   scope: 'write_pipelines',
   permission: 'edit_pipeline',
-  params: { pipeline: text('pipeline') },
   answers: { 201: Pipeline },
   callsOut: true,
   errors: {
@@ -186,7 +179,6 @@ const getGithubWebhooksRoute = route({
   summary: 'Get whether events from GitHub make builds',
   scope: 'read_pipelines',
   permission: 'edit_pipeline',
-  params: { pipeline: text('pipeline') },
   answers: { 200: GithubWebhooks },
   async handler({ ctx, org, caller, params }) {
     const pipeline = await pipelines.getBySlug(ctx.db, org, caller, params.pipeline)
@@ -201,7 +193,6 @@ const enableGithubWebhooksRoute = route({
   summary: 'Let events from GitHub make builds',
   scope: 'write_pipelines',
   permission: 'edit_pipeline',
-  params: { pipeline: text('pipeline') },
   answers: { 200: GithubWebhooks },
   async handler({ ctx, org, caller, params }) {
     const pipeline = await enableGithubWebhooks({ ctx, org, caller }, params.pipeline)
@@ -215,7 +206,6 @@ const disableGithubWebhooksRoute = route({
   summary: 'Stop events from GitHub from making builds',
   scope: 'write_pipelines',
   permission: 'edit_pipeline',
-  params: { pipeline: text('pipeline') },
   answers: { 200: GithubWebhooks },
   async handler({ ctx, org, caller, params }) {
     const pipeline = await disableGithubWebhooks({ ctx, org, caller }, params.pipeline)

@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { created, noContent, ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
-import { uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { createConnection } from './create.ts'
@@ -10,8 +9,6 @@ import { presentConnection } from './present.ts'
 import * as connections from './queries.ts'
 import { CreateRepositoryConnection, RepositoryConnection, UpdateRepositoryConnection } from './schema.ts'
 import { updateConnection } from './update.ts'
-
-const params = { connection: uuid('repository connection') }
 
 const listConnectionsRoute = route({
   method: 'GET',
@@ -34,7 +31,6 @@ const getConnectionRoute = route({
   summary: 'Get a source host',
   scope: 'read_organization_repository_connections',
   permission: 'admin',
-  params,
   answers: { 200: RepositoryConnection },
   async handler({ ctx, org, params }) {
     const connection = await connections.findInOrg(ctx.db, org.id, params.connection)
@@ -65,7 +61,6 @@ const updateConnectionRoute = route({
   summary: 'Update a source host; secrets sent back masked stay as they are',
   scope: 'write_organization_repository_connections',
   permission: 'admin',
-  params,
   body: UpdateRepositoryConnection,
   answers: { 200: RepositoryConnection },
   errors: { 422: 'The body is not valid, or the host is connected already.' },
@@ -81,7 +76,6 @@ const deleteConnectionRoute = route({
   summary: 'Delete a source host and its secrets',
   scope: 'write_organization_repository_connections',
   permission: 'admin',
-  params,
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
     await deleteConnection({ ctx, org, caller }, params.connection)

@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { created, noContent, ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
-import { text, uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { createSchedule, deleteSchedule, updateSchedule } from './update.ts'
@@ -9,15 +8,12 @@ import { presentSchedule } from './present.ts'
 import * as schedules from './queries.ts'
 import { CreateSchedule, Schedule, UpdateSchedule } from './schema.ts'
 
-const params = { pipeline: text('pipeline'), schedule: uuid('schedule') }
-
 const listSchedulesRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/pipelines/:pipeline/schedules',
   summary: 'List the schedules of a pipeline, newest first',
   scope: 'read_pipelines',
   permission: 'read_pipeline',
-  params: { pipeline: text('pipeline') },
   paging: 'pages',
   answers: { 200: Type.Array(Schedule) },
   async handler({ ctx, org, params, url }) {
@@ -33,7 +29,6 @@ const getScheduleRoute = route({
   summary: 'Get a schedule of a pipeline',
   scope: 'read_pipelines',
   permission: 'read_pipeline',
-  params,
   answers: { 200: Schedule },
   async handler({ ctx, org, params }) {
     const schedule = await schedules.findInPipeline(ctx.db, org.id, params.pipeline, params.schedule)
@@ -48,7 +43,6 @@ const createScheduleRoute = route({
   summary: 'Create a schedule that builds the pipeline again and again',
   scope: 'write_pipelines',
   permission: 'edit_pipeline',
-  params: { pipeline: text('pipeline') },
   body: CreateSchedule,
   answers: { 201: Schedule },
   errors: { 422: 'The body is not valid, or the cron line cannot be read.' },
@@ -64,7 +58,6 @@ const updateScheduleRoute = route({
   summary: 'Update a schedule; enabling it again clears its failure',
   scope: 'write_pipelines',
   permission: 'edit_pipeline',
-  params,
   body: UpdateSchedule,
   answers: { 200: Schedule },
   errors: { 422: 'The body is not valid, or the cron line cannot be read.' },
@@ -80,7 +73,6 @@ const deleteScheduleRoute = route({
   summary: 'Delete a schedule',
   scope: 'write_pipelines',
   permission: 'edit_pipeline',
-  params,
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
     await deleteSchedule({ ctx, org, caller }, params)

@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import { checkPermission } from '../../../auth/permissions.ts'
 import { created, noContent, ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
-import { text, uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { forbidden } from '../../../lib/errors.ts'
 import * as teams from '../../people/teams/queries.ts'
@@ -19,7 +18,6 @@ const listTeamPipelinesRoute = route({
   summary: 'List the pipelines of a team, oldest first',
   scope: 'read_teams',
   permission: 'view_teams',
-  params: { team: uuid('team') },
   paging: 'pages',
   answers: { 200: Type.Array(TeamPipeline) },
   async handler({ ctx, org, caller, params, url }) {
@@ -36,7 +34,6 @@ const listPipelineTeamsRoute = route({
   summary: 'List the teams that have access to a pipeline, oldest first',
   scope: 'read_teams',
   permission: 'read_pipeline',
-  params: { pipeline: text('pipeline') },
   paging: 'pages',
   answers: { 200: Type.Array(PipelineTeam) },
   errors: { 403: 'The organization shows teams to administrators only.' },
@@ -54,7 +51,6 @@ const getTeamPipelineRoute = route({
   summary: 'Get a pipeline of a team',
   scope: 'read_teams',
   permission: 'view_teams',
-  params: { team: uuid('team'), team_pipeline: uuid('team pipeline') },
   answers: { 200: TeamPipeline },
   async handler({ ctx, org, caller, params }) {
     await teams.getVisible(ctx.db, org, caller, params.team)
@@ -69,7 +65,6 @@ const createTeamPipelineRoute = route({
   summary: 'Give a team access to a pipeline',
   scope: 'write_teams',
   permission: 'manage_team',
-  params: { team: uuid('team') },
   body: CreateTeamPipeline,
   answers: { 201: TeamPipeline },
   errors: {
@@ -88,7 +83,6 @@ const updateTeamPipelineRoute = route({
   summary: 'Change what a team may do with a pipeline',
   scope: 'write_teams',
   permission: 'manage_team',
-  params: { team: uuid('team'), team_pipeline: uuid('team pipeline') },
   body: UpdateTeamPipeline,
   answers: { 200: TeamPipeline },
   errors: { 403: 'The caller may not manage the team, or may not manage the pipeline.' },
@@ -105,7 +99,6 @@ const deleteTeamPipelineRoute = route({
   summary: "Take a team's access to a pipeline away",
   scope: 'write_teams',
   permission: 'manage_team',
-  params: { team: uuid('team'), team_pipeline: uuid('team pipeline') },
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
     await deleteTeamPipeline({ ctx, org, caller }, params.team, params.team_pipeline)

@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { created, noContent, ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
-import { text } from '../../../http/params.ts'
 import { alsoAt, route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { createSuite } from './create.ts'
@@ -31,7 +30,6 @@ const getSuiteRoute = route({
   summary: 'Get a test suite',
   scope: 'read_suites',
   permission: 'member',
-  params: { suite: text('suite') },
   answers: { 200: Suite },
   async handler({ ctx, org, params }) {
     const suite = await suites.findBySlug(ctx.db, org.id, params.suite)
@@ -61,7 +59,6 @@ const deleteSuiteRoute = route({
   summary: 'Delete a test suite, with all its runs',
   scope: 'write_suites',
   permission: 'admin',
-  params: { suite: text('suite') },
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
     await deleteSuite({ ctx, org, caller }, params.suite)

@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
-import { numberOrUuid, text, uuid } from '../../../http/params.ts'
 import { alsoAt, route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { getBuild } from '../../addresses/builds.ts'
@@ -16,7 +15,6 @@ const listRunsOfBuildRoute = route({
   summary: 'List the test runs of a build, oldest first',
   scope: 'read_builds',
   permission: 'read_pipeline',
-  params: { pipeline: text('pipeline'), build: numberOrUuid('build') },
   paging: 'pages',
   answers: { 200: Type.Array(TestRun) },
   async handler({ ctx, org, params, url }) {
@@ -33,7 +31,6 @@ const listRunsOfSuiteRoute = route({
   summary: 'List the runs of a test suite, newest first',
   scope: 'read_suites',
   permission: 'member',
-  params: { suite: text('suite') },
   paging: 'pages',
   answers: { 200: Type.Array(TestRun) },
   async handler({ ctx, org, caller, params, url }) {
@@ -51,7 +48,6 @@ const getRunRoute = route({
   summary: 'Get a run of a test suite, with what its failures say',
   scope: 'read_suites',
   permission: 'member',
-  params: { suite: text('suite'), test_run: uuid('test run') },
   answers: { 200: TestRun },
   async handler({ ctx, org, caller, params }) {
     const run = await runs.findInSuite(ctx.db, org, caller, params.suite, params.test_run)
@@ -66,7 +62,6 @@ const listFailedExecutionsRoute = route({
   summary: 'List the tests that failed in a run, in the order in which they came in',
   scope: 'read_suites',
   permission: 'member',
-  params: { suite: text('suite'), test_run: uuid('test run') },
   query: {
     include_failure_expanded: Type.Optional(
       Type.Boolean({ description: 'Add `failure_expanded`: all that the failures say.' }),

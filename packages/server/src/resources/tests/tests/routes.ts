@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
-import { text, uuid } from '../../../http/params.ts'
 import { alsoAt, route } from '../../../http/route.ts'
 import type { Context } from '../../../context.ts'
 import { notFound } from '../../../lib/errors.ts'
@@ -16,7 +15,6 @@ const listTestsRoute = route({
   summary: 'List the tests of a suite, by its newest 100 runs, slowest first',
   scope: 'read_suites',
   permission: 'member',
-  params: { suite: text('suite') },
   paging: 'pages',
   answers: { 200: Type.Array(Test) },
   async handler({ ctx, org, caller, params, url }) {
@@ -33,7 +31,6 @@ const getTestRoute = route({
   summary: 'Get a test of a suite, by its newest 100 runs',
   scope: 'read_suites',
   permission: 'member',
-  params: { suite: text('suite'), test: uuid('test') },
   answers: { 200: Test },
   async handler({ ctx, org, caller, params }) {
     const suite = await getSuite(ctx, org.id, params.suite)
@@ -49,7 +46,6 @@ const findTestRoute = route({
   summary: 'Find a test of a suite by its scope and name',
   scope: 'read_suites',
   permission: 'member',
-  params: { suite: text('suite') },
   body: FindTest,
   answers: { 200: Test },
   errors: { 404: 'The suite has no such test in its newest 100 runs.' },
@@ -74,7 +70,6 @@ const listTestsOfBuildRoute = route({
   summary: 'List the tests that ran in a build, those that failed first',
   scope: 'read_suites',
   permission: 'member',
-  params: { build_uuid: uuid('build') },
   query: BuildTestQuery,
   paging: 'pages',
   answers: { 200: Type.Array(BuildTest) },
