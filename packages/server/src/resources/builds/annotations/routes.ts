@@ -82,53 +82,23 @@ const deleteBuildAnnotationRoute = route({
   },
 })
 
-const listJobAnnotationsRoute = route({
+const listInJob = {
   ...list,
-  url: '/v2/organizations/:org/jobs/:job/annotations',
   summary: 'List the annotations of a job, the most important first',
-  permission: 'member',
   handler: listOfJob,
-})
+} as const
 
-const listBuildJobAnnotationsRoute = route({
-  ...list,
-  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/annotations',
-  summary: 'List the annotations of a job, the most important first',
-  permission: 'read_pipeline',
-  handler: listOfJob,
-})
-
-const createJobAnnotationRoute = route({
+const postInJob = {
   ...post,
-  url: '/v2/organizations/:org/jobs/:job/annotations',
   summary: 'Annotate a job; the same context replaces, or appends',
-  permission: 'member',
   handler: postToJob,
-})
+} as const
 
-const createBuildJobAnnotationRoute = route({
-  ...post,
-  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/annotations',
-  summary: 'Annotate a job; the same context replaces, or appends',
-  permission: 'build_pipeline',
-  handler: postToJob,
-})
-
-const deleteJobAnnotationRoute = route({
+const removeInJob = {
   ...remove,
-  url: '/v2/organizations/:org/jobs/:job/annotations/:annotation',
   summary: 'Delete an annotation of a job',
-  permission: 'member',
   handler: deleteOfJob,
-})
-
-const deleteBuildJobAnnotationRoute = route({
-  ...remove,
-  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/annotations/:annotation',
-  summary: 'Delete an annotation of a job',
-  permission: 'build_pipeline',
-  handler: deleteOfJob,
-})
+} as const
 
 async function listOfJob({ ctx, org, caller, params, url }: Asked): Promise<Answer> {
   const job = await getVisibleJob(ctx.db, org, caller, params)
@@ -181,10 +151,26 @@ export const annotationRoutes = [
   listBuildAnnotationsRoute,
   createBuildAnnotationRoute,
   deleteBuildAnnotationRoute,
-  listJobAnnotationsRoute,
-  listBuildJobAnnotationsRoute,
-  createJobAnnotationRoute,
-  createBuildJobAnnotationRoute,
-  deleteJobAnnotationRoute,
-  deleteBuildJobAnnotationRoute,
+  route({ ...listInJob, permission: 'member', url: '/v2/organizations/:org/jobs/:job/annotations' }),
+  route({
+    ...listInJob,
+    permission: 'read_pipeline',
+    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/annotations',
+  }),
+  route({ ...postInJob, permission: 'member', url: '/v2/organizations/:org/jobs/:job/annotations' }),
+  route({
+    ...postInJob,
+    permission: 'build_pipeline',
+    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/annotations',
+  }),
+  route({
+    ...removeInJob,
+    permission: 'member',
+    url: '/v2/organizations/:org/jobs/:job/annotations/:annotation',
+  }),
+  route({
+    ...removeInJob,
+    permission: 'build_pipeline',
+    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/annotations/:annotation',
+  }),
 ]

@@ -58,42 +58,19 @@ const listOfBuildRoute = route({
   },
 })
 
-const listByIdRoute = route({
+const listingInJob = {
   ...listing,
-  url: '/v2/organizations/:org/jobs/:job/artifacts',
   summary: 'List the artifacts of a job, oldest first',
-  permission: 'member',
   handler: answerList,
-})
-
-const listInBuildRoute = route({
-  ...listing,
-  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/artifacts',
-  summary: 'List the artifacts of a job, oldest first',
-  permission: 'read_pipeline',
-  handler: answerList,
-})
+} as const
 
 const get = {
   method: 'GET',
   summary: 'Get an artifact',
   scope: 'read_artifacts',
   answers: { 200: Artifact },
+  handler: answerOne,
 } as const
-
-const getByIdRoute = route({
-  ...get,
-  url: '/v2/organizations/:org/jobs/:job/artifacts/:artifact',
-  permission: 'member',
-  handler: answerOne,
-})
-
-const getInBuildRoute = route({
-  ...get,
-  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/artifacts/:artifact',
-  permission: 'read_pipeline',
-  handler: answerOne,
-})
 
 const download = {
   method: 'GET',
@@ -101,42 +78,16 @@ const download = {
   scope: 'read_artifacts',
   download: true,
   answers: { 302: ArtifactDownload },
+  handler: answerDownload,
 } as const
-
-const downloadByIdRoute = route({
-  ...download,
-  url: '/v2/organizations/:org/jobs/:job/artifacts/:artifact/download',
-  permission: 'member',
-  handler: answerDownload,
-})
-
-const downloadInBuildRoute = route({
-  ...download,
-  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/artifacts/:artifact/download',
-  permission: 'read_pipeline',
-  handler: answerDownload,
-})
 
 const deletion = {
   method: 'DELETE',
   summary: 'Delete an artifact, and its file where this server keeps it',
   scope: 'write_artifacts',
   answers: { 204: null },
+  handler: answerDelete,
 } as const
-
-const deleteByIdRoute = route({
-  ...deletion,
-  url: '/v2/organizations/:org/jobs/:job/artifacts/:artifact',
-  permission: 'member',
-  handler: answerDelete,
-})
-
-const deleteInBuildRoute = route({
-  ...deletion,
-  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/artifacts/:artifact',
-  permission: 'build_pipeline',
-  handler: answerDelete,
-})
 
 /** A job wrote the file, so it is not trusted: a browser must not run or load anything from it. */
 const filePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:; sandbox"
@@ -241,13 +192,33 @@ const urlOfBuild = (ctx: Context, org: Organization, job: JobAddress) =>
 
 export const artifactRoutes = [
   listOfBuildRoute,
-  listByIdRoute,
-  listInBuildRoute,
-  getByIdRoute,
-  getInBuildRoute,
-  downloadByIdRoute,
-  downloadInBuildRoute,
-  deleteByIdRoute,
-  deleteInBuildRoute,
+  route({ ...listingInJob, permission: 'member', url: '/v2/organizations/:org/jobs/:job/artifacts' }),
+  route({
+    ...listingInJob,
+    permission: 'read_pipeline',
+    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/artifacts',
+  }),
+  route({ ...get, permission: 'member', url: '/v2/organizations/:org/jobs/:job/artifacts/:artifact' }),
+  route({
+    ...get,
+    permission: 'read_pipeline',
+    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/artifacts/:artifact',
+  }),
+  route({
+    ...download,
+    permission: 'member',
+    url: '/v2/organizations/:org/jobs/:job/artifacts/:artifact/download',
+  }),
+  route({
+    ...download,
+    permission: 'read_pipeline',
+    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/artifacts/:artifact/download',
+  }),
+  route({ ...deletion, permission: 'member', url: '/v2/organizations/:org/jobs/:job/artifacts/:artifact' }),
+  route({
+    ...deletion,
+    permission: 'build_pipeline',
+    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/artifacts/:artifact',
+  }),
   getFileRoute,
 ]

@@ -126,21 +126,13 @@ const listOrgJobsRoute = route({
   },
 })
 
-const showJob = { method: 'GET', summary: 'Get a job', scope: 'read_builds', answers: { 200: Job } } as const
-
-const getJobRoute = route({
-  ...showJob,
-  url: '/v2/organizations/:org/jobs/:job',
-  permission: 'member',
+const showJob = {
+  method: 'GET',
+  summary: 'Get a job',
+  scope: 'read_builds',
+  answers: { 200: Job },
   handler: answerJob,
-})
-
-const getBuildJobRoute = route({
-  ...showJob,
-  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job',
-  permission: 'read_pipeline',
-  handler: answerJob,
-})
+} as const
 
 const retry = {
   method: 'PUT',
@@ -151,21 +143,8 @@ const retry = {
     400: 'The job is not one that failed, timed out, expired or was canceled.',
     422: 'The build or the build that triggered it was canceled, the job was retried before, or its step forbids it.',
   },
+  handler: answerRetry,
 } as const
-
-const retryByIdRoute = route({
-  ...retry,
-  url: '/v2/organizations/:org/jobs/:job/retry',
-  permission: 'member',
-  handler: answerRetry,
-})
-
-const retryInBuildRoute = route({
-  ...retry,
-  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/retry',
-  permission: 'build_pipeline',
-  handler: answerRetry,
-})
 
 const reprioritize = {
   method: 'PUT',
@@ -179,21 +158,8 @@ const reprioritize = {
     400: 'The priority is not an integer.',
     422: 'An agent has taken the job, it has ended, or it is no command job.',
   },
+  handler: answerReprioritize,
 } as const
-
-const reprioritizeByIdRoute = route({
-  ...reprioritize,
-  url: '/v2/organizations/:org/jobs/:job/reprioritize',
-  permission: 'member',
-  handler: answerReprioritize,
-})
-
-const reprioritizeInBuildRoute = route({
-  ...reprioritize,
-  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/reprioritize',
-  permission: 'build_pipeline',
-  handler: answerReprioritize,
-})
 
 // Only the teams that a block step names may unblock it, whatever their other permissions. So the route demands reading
 // only, and `unblockJob` checks the rest.
@@ -208,21 +174,8 @@ const unblock = {
     403: 'The caller is in none of the teams the step names, may not build the pipeline, or is no administrator and names another unblocker.',
     422: 'The build was canceled, the job is not to be unblocked now, the unblocker is no member, or an answer is wrong.',
   },
+  handler: answerUnblock,
 } as const
-
-const unblockByIdRoute = route({
-  ...unblock,
-  url: '/v2/organizations/:org/jobs/:job/unblock',
-  permission: 'member',
-  handler: answerUnblock,
-})
-
-const unblockInBuildRoute = route({
-  ...unblock,
-  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/unblock',
-  permission: 'read_pipeline',
-  handler: answerUnblock,
-})
 
 const cancel = {
   method: 'PUT',
@@ -230,84 +183,32 @@ const cancel = {
   scope: 'write_builds',
   answers: { 200: Job },
   errors: { 422: 'The job has ended, or is being stopped already.' },
+  handler: answerCancel,
 } as const
-
-const cancelByIdRoute = route({
-  ...cancel,
-  url: '/v2/organizations/:org/jobs/:job/cancel',
-  permission: 'member',
-  handler: answerCancel,
-})
-
-const cancelInBuildRoute = route({
-  ...cancel,
-  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/cancel',
-  permission: 'build_pipeline',
-  handler: answerCancel,
-})
 
 const waiting = {
   method: 'GET',
   summary: 'Say why a job has not started',
   scope: 'read_builds',
   answers: { 200: Waiting },
+  handler: answerWaiting,
 } as const
-
-const waitingByIdRoute = route({
-  ...waiting,
-  url: '/v2/organizations/:org/jobs/:job/waiting',
-  permission: 'member',
-  handler: answerWaiting,
-})
-
-const waitingInBuildRoute = route({
-  ...waiting,
-  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/waiting',
-  permission: 'read_pipeline',
-  handler: answerWaiting,
-})
 
 const env = {
   method: 'GET',
   summary: 'Get the environment variables of a job; as lines of text where the request accepts text/plain',
   scope: 'read_job_env',
   answers: { 200: Type.Union([JobEnv, Type.String({ description: '`NAME=value` lines.' })]) },
+  handler: answerEnv,
 } as const
-
-const envByIdRoute = route({
-  ...env,
-  url: '/v2/organizations/:org/jobs/:job/env',
-  permission: 'member',
-  handler: answerEnv,
-})
-
-const envInBuildRoute = route({
-  ...env,
-  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/env',
-  permission: 'read_pipeline',
-  handler: answerEnv,
-})
 
 const envLines = {
   method: 'GET',
   summary: 'Get the environment variables of a job as lines of text',
   scope: 'read_job_env',
   answers: { 200: Type.String({ contentMediaType: 'text/plain' }) },
+  handler: answerEnvLines,
 } as const
-
-const envLinesByIdRoute = route({
-  ...envLines,
-  url: '/v2/organizations/:org/jobs/:job/env.txt',
-  permission: 'member',
-  handler: answerEnvLines,
-})
-
-const envLinesInBuildRoute = route({
-  ...envLines,
-  url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/env.txt',
-  permission: 'read_pipeline',
-  handler: answerEnvLines,
-})
 
 async function answerJob({ ctx, org, caller, params }: Asked): Promise<Answer> {
   const job = await getVisibleJob(ctx.db, org, caller, params)
@@ -380,20 +281,52 @@ const shown = async (ctx: Context, org: Organization, jobId: string): Promise<An
 export const jobRoutes = [
   listOrgJobsRoute,
   listJobsRoute,
-  getJobRoute,
-  getBuildJobRoute,
-  retryByIdRoute,
-  retryInBuildRoute,
-  reprioritizeByIdRoute,
-  reprioritizeInBuildRoute,
-  unblockByIdRoute,
-  unblockInBuildRoute,
-  cancelByIdRoute,
-  cancelInBuildRoute,
-  waitingByIdRoute,
-  waitingInBuildRoute,
-  envByIdRoute,
-  envInBuildRoute,
-  envLinesByIdRoute,
-  envLinesInBuildRoute,
+  route({ ...showJob, permission: 'member', url: '/v2/organizations/:org/jobs/:job' }),
+  route({
+    ...showJob,
+    permission: 'read_pipeline',
+    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job',
+  }),
+  route({ ...retry, permission: 'member', url: '/v2/organizations/:org/jobs/:job/retry' }),
+  route({
+    ...retry,
+    permission: 'build_pipeline',
+    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/retry',
+  }),
+  route({ ...reprioritize, permission: 'member', url: '/v2/organizations/:org/jobs/:job/reprioritize' }),
+  route({
+    ...reprioritize,
+    permission: 'build_pipeline',
+    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/reprioritize',
+  }),
+  route({ ...unblock, permission: 'member', url: '/v2/organizations/:org/jobs/:job/unblock' }),
+  route({
+    ...unblock,
+    permission: 'read_pipeline',
+    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/unblock',
+  }),
+  route({ ...cancel, permission: 'member', url: '/v2/organizations/:org/jobs/:job/cancel' }),
+  route({
+    ...cancel,
+    permission: 'build_pipeline',
+    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/cancel',
+  }),
+  route({ ...waiting, permission: 'member', url: '/v2/organizations/:org/jobs/:job/waiting' }),
+  route({
+    ...waiting,
+    permission: 'read_pipeline',
+    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/waiting',
+  }),
+  route({ ...env, permission: 'member', url: '/v2/organizations/:org/jobs/:job/env' }),
+  route({
+    ...env,
+    permission: 'read_pipeline',
+    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/env',
+  }),
+  route({ ...envLines, permission: 'member', url: '/v2/organizations/:org/jobs/:job/env.txt' }),
+  route({
+    ...envLines,
+    permission: 'read_pipeline',
+    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/env.txt',
+  }),
 ]
