@@ -1,12 +1,12 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
 import type { RequestContext } from '../../../context.ts'
 import { inTransaction, violatedUnique } from '../../../db/transaction.ts'
-import { conflict, notFound, refused, unavailable, validationFailed } from '../../../lib/errors.ts'
+import { conflict, refused, unavailable, validationFailed } from '../../../lib/errors.ts'
 import * as clusters from '../clusters/queries.ts'
 import * as images from './queries.ts'
 import { imageRef, newImageId, refuseDockerfile } from './rules.ts'
 import type { CreateAgentImageBody } from './schema.ts'
-import { callDriver, notRunning } from './hosted-driver.ts'
+import { callDriver, notRunning } from '../clusters/hosted-driver.ts'
 
 const mostImages = 100
 
@@ -15,9 +15,8 @@ export async function createAgentImage(
   clusterId: string,
   { name, dockerfile }: CreateAgentImageBody,
 ): Promise<images.AgentImageRow> {
-  const found = await clusters.findInOrg(ctx.db, org.id, clusterId)
-  if (found === undefined) throw notFound('No cluster found')
-  if (!found.hosted) throw refused('Agent images can only be created in a hosted cluster')
+  const { hosted } = await clusters.getInOrg(ctx.db, org.id, clusterId)
+  if (!hosted) throw refused('Agent images can only be created in a hosted cluster')
   const reason = refuseDockerfile(dockerfile)
   if (reason !== null) throw validationFailed(reason)
   const settings = ctx.config.hosted
@@ -51,8 +50,6 @@ export async function createAgentImage(
       subject: { type: 'Cluster', uuid: clusterId, name: cluster.name },
       data: { agent_image_id: id, name, version, dockerfile, base_image: row.base_image },
     })
-    const image = await images.findInCluster(trx, org.id, clusterId, id)
-    if (image === undefined) throw new Error('An agent image vanished in the transaction that made it.')
-    return image
+    return images.getInCluster(trx, org.id, clusterId, id)
   })
 }

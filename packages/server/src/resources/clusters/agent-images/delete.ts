@@ -1,12 +1,10 @@
 import { byCaller, recordAudit, type Origin } from '../../../audit/record.ts'
 import type { Context, RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
-import { conflict, notFound } from '../../../lib/errors.ts'
+import { conflict } from '../../../lib/errors.ts'
 import * as clusters from '../clusters/queries.ts'
 import * as images from './queries.ts'
-import { callDriver } from './hosted-driver.ts'
-
-export const noImage = 'No agent image found with the given ID.'
+import { callDriver } from '../clusters/hosted-driver.ts'
 
 /**
  * Marks the image first, so that no queue can use it and no worker builds it. Then the engine deletes it, then we delete the row.
@@ -35,7 +33,6 @@ async function mark(
 ): Promise<images.AgentImageRow> {
   return inTransaction(ctx.db, async (trx) => {
     const image = await images.lockInCluster(trx, orgId, clusterId, imageId)
-    if (image === undefined) throw notFound(noImage)
     const keys = await images.listQueueKeys(trx, orgId, clusterId, image.ref)
     if (keys.length > 0) {
       throw conflict(

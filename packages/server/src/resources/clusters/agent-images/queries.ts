@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../../db/pool.ts'
+import { childQueries } from '../../child-queries.ts'
 
 export interface AgentImageRow {
   id: string
@@ -13,36 +14,28 @@ export interface AgentImageRow {
   last_build_error: string | null
 }
 
-const select = sql`
-  select id, cluster_id, name, version, status, dockerfile, base_image, ref, last_build_error from agent_images`
+export const noImage = 'No agent image found with the given ID.'
+
+const columns = sql`i.id, i.cluster_id, i.name, i.version, i.status, i.dockerfile, i.base_image, i.ref, i.last_build_error`
+
+const select = sql`select ${columns} from agent_images i`
+
+/** While an image is locked, no queue can start to use it. */
+export const { get: getInCluster, lock: lockInCluster } = childQueries<AgentImageRow>({
+  table: 'agent_images',
+  alias: 'i',
+  select,
+  parent: 'cluster_id',
+  missing: noImage,
+  strength: 'update',
+})
 
 export async function listInCluster(db: Db, orgId: string, clusterId: string): Promise<AgentImageRow[]> {
   const { rows } = await sql<AgentImageRow>`${select}
-    where organization_id = ${orgId} and cluster_id = ${clusterId} order by name collate "C"`.execute(db)
+    where i.organization_id = ${orgId} and i.cluster_id = ${clusterId} order by i.name collate "C"`.execute(
+    db,
+  )
   return rows
-}
-
-export async function findInCluster(
-  db: Db,
-  orgId: string,
-  clusterId: string,
-  id: string,
-): Promise<AgentImageRow | undefined> {
-  const { rows } = await sql<AgentImageRow>`${select}
-    where organization_id = ${orgId} and cluster_id = ${clusterId} and id = ${id}`.execute(db)
-  return rows[0]
-}
-
-/** Locks the image, so that no queue can start to use it. */
-export async function lockInCluster(
-  trx: Trx,
-  orgId: string,
-  clusterId: string,
-  id: string,
-): Promise<AgentImageRow | undefined> {
-  const { rows } = await sql<AgentImageRow>`${select}
-    where organization_id = ${orgId} and cluster_id = ${clusterId} and id = ${id} for update`.execute(trx)
-  return rows[0]
 }
 
 export async function countInCluster(trx: Trx, orgId: string, clusterId: string): Promise<number> {
@@ -108,10 +101,8 @@ export async function deleteInCluster(
   id: string,
 ): Promise<AgentImageRow | undefined> {
   const { rows } = await sql<AgentImageRow>`
-    delete from agent_images where organization_id = ${orgId} and cluster_id = ${clusterId} and id = ${id}
-    returning id, cluster_id, name, version, status, dockerfile, base_image, ref, last_build_error`.execute(
-    trx,
-  )
+    delete from agent_images i where i.organization_id = ${orgId} and i.cluster_id = ${clusterId} and i.id = ${id}
+    returning ${columns}`.execute(trx)
   return rows[0]
 }
 

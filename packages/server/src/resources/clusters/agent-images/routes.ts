@@ -1,16 +1,14 @@
 import { Type } from 'typebox'
-import type { Organization } from '../../../auth/caller.ts'
-import type { Context } from '../../../context.ts'
 import { created, noContent, ok } from '../../../http/answer.ts'
 import { route, type RequiredFeature } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import * as clusters from '../clusters/queries.ts'
 import { createAgentImage } from './create.ts'
-import { deleteAgentImage, noImage } from './delete.ts'
+import { deleteAgentImage } from './delete.ts'
 import { presentAgentImage } from './present.ts'
 import * as images from './queries.ts'
 import { AgentImage, AgentImageLog, CreateAgentImage } from './schema.ts'
-import { callDriver } from './hosted-driver.ts'
+import { callDriver } from '../clusters/hosted-driver.ts'
 
 // Spec, Any agent image operation: 404 when the feature is unavailable for the organization.
 const customImages: RequiredFeature = {
@@ -31,7 +29,7 @@ const listAgentImagesRoute = route({
     503: 'The hosted-agent service cannot return the images; asking again is safe.',
   },
   async handler({ ctx, org, params }) {
-    const cluster = await getCluster(ctx, org, params.cluster)
+    const cluster = await clusters.getInOrg(ctx.db, org.id, params.cluster)
     if (!cluster.hosted) return ok([])
     // READY promises that the image can run, which needs a service that answers.
     await callDriver(ctx, 'return the images', (driver) => driver.check())
@@ -53,11 +51,10 @@ const getAgentImageRoute = route({
     503: 'The hosted-agent service cannot return the image; asking again is safe.',
   },
   async handler({ ctx, org, params }) {
-    const cluster = await getCluster(ctx, org, params.cluster)
-    if (!cluster.hosted) throw notFound(noImage)
+    const cluster = await clusters.getInOrg(ctx.db, org.id, params.cluster)
+    if (!cluster.hosted) throw notFound(images.noImage)
     await callDriver(ctx, 'return the image', (driver) => driver.check())
-    const image = await images.findInCluster(ctx.db, org.id, cluster.id, params.image)
-    if (image === undefined) throw notFound(noImage)
+    const image = await images.getInCluster(ctx.db, org.id, cluster.id, params.image)
     return ok(presentAgentImage(ctx.config.url, org.slug, image))
   },
 })
@@ -74,9 +71,8 @@ const getAgentImageLogRoute = route({
     404: 'The organization does not have custom agent images, the cluster is not hosted, or nothing has the id.',
   },
   async handler({ ctx, org, params }) {
-    const cluster = await getCluster(ctx, org, params.cluster)
-    const image = await images.findInCluster(ctx.db, org.id, cluster.id, params.image)
-    if (image === undefined) throw notFound(noImage)
+    const cluster = await clusters.getInOrg(ctx.db, org.id, params.cluster)
+    const image = await images.getInCluster(ctx.db, org.id, cluster.id, params.image)
     const content = await images.readLog(ctx.db, org.id, image.id)
     const { url } = presentAgentImage(ctx.config.url, org.slug, image)
     return ok({ url: `${url}/log`, content, size: Buffer.byteLength(content) })
@@ -120,18 +116,12 @@ const deleteAgentImageRoute = route({
     503: 'The hosted-agent service could not delete the image; asking again is safe.',
   },
   async handler({ ctx, org, caller, params }) {
-    const cluster = await getCluster(ctx, org, params.cluster)
-    if (!cluster.hosted) throw notFound(noImage)
+    const cluster = await clusters.getInOrg(ctx.db, org.id, params.cluster)
+    if (!cluster.hosted) throw notFound(images.noImage)
     await deleteAgentImage({ ctx, org, caller }, cluster.id, params.image)
     return noContent()
   },
 })
-
-async function getCluster(ctx: Context, org: Organization, clusterId: string): Promise<clusters.ClusterRow> {
-  const cluster = await clusters.findInOrg(ctx.db, org.id, clusterId)
-  if (cluster === undefined) throw notFound('No cluster found')
-  return cluster
-}
 
 export const agentImageRoutes = [
   listAgentImagesRoute,

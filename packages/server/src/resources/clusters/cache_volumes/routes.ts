@@ -19,8 +19,7 @@ const listCacheVolumesRoute = route({
   answers: { 200: Type.Array(CacheVolume) },
   errors: { 503: 'The volumes could not be loaded; asking again is safe.' },
   async handler({ ctx, org, params }) {
-    const cluster = await clusters.findInOrg(ctx.db, org.id, params.cluster)
-    if (cluster === undefined) throw notFound('No cluster found')
+    const cluster = await clusters.getInOrg(ctx.db, org.id, params.cluster)
     if (!cluster.hosted) return ok([])
     const rows = await volumes.listNewest(ctx.db, org.id, cluster.id)
     const held = await withDriver(ctx, 'Could not load cache volumes', (driver) => driver.listVolumes())
@@ -50,8 +49,7 @@ const deleteCacheVolumeRoute = route({
     if (typeof tag !== 'string' || tag === '') {
       throw badRequest('`tag` must be a non-empty string')
     }
-    const cluster = await clusters.findInOrg(ctx.db, org.id, params.cluster)
-    if (cluster === undefined) throw notFound('No cluster found')
+    const cluster = await clusters.getInOrg(ctx.db, org.id, params.cluster)
     // Spec, Delete cache volume: 404 also when the cluster is not hosted.
     if (!cluster.hosted) throw notFound('This cluster has no hosted cache volumes')
     await withDriver(ctx, 'Could not delete cache volume', (driver) =>

@@ -1,7 +1,6 @@
 // The caches of a hosted cluster. The hosted-agent service turns them on and off.
 import type { Context } from '../../../context.ts'
-import { toApiError } from '../../../hosted/api-error.ts'
-import { unavailable } from '../../../lib/errors.ts'
+import { callDriver } from './hosted-driver.ts'
 import { cacheFieldNames, type CacheFieldName, type CacheFields } from './rules.ts'
 
 /** Applies the fields, then runs `save`. When either fails, undoes the fields that were applied. */
@@ -27,13 +26,11 @@ export async function applyCaches<T>(
 }
 
 async function apply(ctx: Context, clusterId: string, name: CacheFieldName, isOn: boolean): Promise<void> {
-  if (ctx.hosted === null) throw unavailable('The hosted-agent service is not running. Asking again is safe.')
-  try {
-    if (name === 'hosted_git_mirror_enabled') await ctx.hosted.setGitMirror(clusterId, isOn)
-    else await ctx.hosted.setContainerCache(clusterId, isOn)
-  } catch (error) {
-    throw toApiError(error, 'The hosted-agent service could not apply the change. Asking again is safe.')
-  }
+  await callDriver(ctx, 'apply the change', (driver) =>
+    name === 'hosted_git_mirror_enabled'
+      ? driver.setGitMirror(clusterId, isOn)
+      : driver.setContainerCache(clusterId, isOn),
+  )
 }
 
 async function undo(ctx: Context, clusterId: string, name: CacheFieldName, isOn: boolean): Promise<void> {

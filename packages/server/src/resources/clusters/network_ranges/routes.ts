@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { ok } from '../../../http/answer.ts'
 import { route } from '../../../http/route.ts'
-import { notFound, unavailable } from '../../../lib/errors.ts'
+import { unavailable } from '../../../lib/errors.ts'
 import * as clusters from '../clusters/queries.ts'
 import { NetworkRange } from './schema.ts'
 
@@ -14,8 +14,7 @@ const listNetworkRangesRoute = route({
   answers: { 200: Type.Array(NetworkRange) },
   errors: { 503: 'The hosted-agent service cannot return the ranges; asking again is safe.' },
   async handler({ ctx, org, params }) {
-    const cluster = await clusters.findInOrg(ctx.db, org.id, params.cluster)
-    if (cluster === undefined) throw notFound('No cluster found')
+    const cluster = await clusters.getInOrg(ctx.db, org.id, params.cluster)
     if (!cluster.hosted) return ok([])
     throw unavailable('Could not load network ranges: the hosted-agent service is not running')
   },

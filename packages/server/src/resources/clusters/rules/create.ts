@@ -33,9 +33,7 @@ export async function createRule(
       subject: { type: 'Rule', uuid: rule.id, name: type },
       data: { type, source_uuid: from.id, target_uuid: to.id, conditions },
     })
-    const made = await rules.findVisible(trx, org, caller, rule.id)
-    if (made === undefined) throw new Error('A rule vanished in the transaction that made it.')
-    return made
+    return rules.getVisible(trx, org, caller, rule.id)
   })
 }
 

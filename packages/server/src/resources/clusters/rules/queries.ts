@@ -3,7 +3,7 @@ import type { Caller, Organization } from '../../../auth/caller.ts'
 import { visiblePipelines } from '../../../auth/pipeline-access.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
 import { violatedUnique } from '../../../db/transaction.ts'
-import { refused } from '../../../lib/errors.ts'
+import { notFound, refused } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/ids.ts'
 import { userJson, type UserRow } from '../../people/user/queries.ts'
 import type { RuleType } from './schema.ts'
@@ -41,15 +41,12 @@ export async function listVisible(
   return rows
 }
 
-export async function findVisible(
-  db: Db,
-  org: Organization,
-  caller: Caller,
-  id: string,
-): Promise<RuleRow | undefined> {
+export async function getVisible(db: Db, org: Organization, caller: Caller, id: string): Promise<RuleRow> {
   const { rows } = await sql<RuleRow>`${select}
     where r.organization_id = ${org.id} and r.id = ${id} and ${isVisible(org, caller)}`.execute(db)
-  return rows[0]
+  const [rule] = rows
+  if (rule === undefined) throw notFound('No rule found')
+  return rule
 }
 
 export interface NamedPipeline {

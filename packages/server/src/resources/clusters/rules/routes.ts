@@ -33,8 +33,7 @@ const getRuleRoute = route({
   permission: 'member',
   answers: { 200: Rule },
   async handler({ ctx, org, caller, params }) {
-    const rule = await rules.findVisible(ctx.db, org, caller, params.rule)
-    if (rule === undefined) throw notFound('No rule found')
+    const rule = await rules.getVisible(ctx.db, org, caller, params.rule)
     return ok(presentRule(ctx.config.url, org.slug, rule))
   },
 })
@@ -62,10 +61,8 @@ const deleteRuleRoute = route({
   answers: { 204: null },
   async handler({ ctx, org, caller, params }) {
     return inTransaction(ctx.db, async (trx) => {
-      const rule = await rules.findVisible(trx, org, caller, params.rule)
-      if (rule === undefined || !(await rules.deleteInOrg(trx, org.id, rule.id))) {
-        throw notFound('No rule found')
-      }
+      const rule = await rules.getVisible(trx, org, caller, params.rule)
+      if (!(await rules.deleteInOrg(trx, org.id, rule.id))) throw notFound('No rule found')
       await recordAudit(trx, byCaller(caller), {
         organizationId: org.id,
         type: 'RULE_DELETED',
