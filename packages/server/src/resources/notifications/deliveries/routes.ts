@@ -23,8 +23,7 @@ const listDeliveriesRoute = route({
   answers: { 200: DeliveryList },
   errors: { 400: 'Both `after` and `before` are given, a cursor is invalid, or `per_page` is out of range.' },
   async handler({ ctx, org, params, query, url }) {
-    const service = await services.findInOrg(ctx.db, org.id, params.service)
-    if (service === undefined) throw notFound('No notification service found')
+    const service = await services.getInOrg(ctx.db, org.id, params.service)
     const page = readCursor(url, `deliveries ${service.id}`, ctx.keys)
     const rows = await deliveries.listOfService(ctx.db, org.id, service.id, query.state, page)
     return cursorAnswer(

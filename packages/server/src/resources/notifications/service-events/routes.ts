@@ -30,8 +30,7 @@ const listEventsRoute = route({
     404: 'No service with that id, or one that is no event log.',
   },
   async handler({ ctx, org, params, url }) {
-    const row = await services.findInOrg(ctx.db, org.id, params.service)
-    if (row === undefined) throw notFound('No notification service found')
+    const row = await services.getInOrg(ctx.db, org.id, params.service)
     if (row.provider !== 'event_log_api') {
       throw notFound(
         `A service of the provider ${row.provider} keeps no event log; make an event_log_api one`,

@@ -39,7 +39,7 @@ export async function connectService(
     } else {
       await services.updateInOrg(trx, org.id, id, { ...stored, ...repaired(ctx, before) })
     }
-    const service = await services.getWritten(trx, org.id, id)
+    const service = await services.getInOrg(trx, org.id, id)
     await recordAudit(trx, byCaller(caller), {
       organizationId: org.id,
       subject: subjectOf(service),

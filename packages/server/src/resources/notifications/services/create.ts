@@ -35,7 +35,7 @@ export async function createService(
       created_by: caller.user.id,
     })
     if (targets !== null) await services.replaceTargets(trx, org.id, id, targets.table, targets.ids)
-    const service = await services.getWritten(trx, org.id, id)
+    const service = await services.getInOrg(trx, org.id, id)
     await recordAudit(trx, byCaller(caller), {
       organizationId: org.id,
       type: 'NOTIFICATION_SERVICE_CREATED',

@@ -2,7 +2,7 @@ import { byCaller, recordAudit } from '../../../audit/record.ts'
 import { isOAuthProvider } from '../../../config/outbound.ts'
 import type { Context, RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
-import { notFound, refused } from '../../../lib/errors.ts'
+import { refused } from '../../../lib/errors.ts'
 import { OutboundError } from '../../../lib/outbound.ts'
 import { revokeToken, siteOf } from '../../../notifications/delivery/oauth.ts'
 import { openSettings } from '../../../notifications/delivery/open-service.ts'
@@ -12,8 +12,7 @@ import * as services from './queries.ts'
 
 /** Deletes its pending deliveries too. */
 export async function deleteService({ ctx, org, caller }: RequestContext, id: string): Promise<void> {
-  const service = await services.findInOrg(ctx.db, org.id, id)
-  if (service === undefined) throw notFound('No notification service found')
+  const service = await services.getInOrg(ctx.db, org.id, id)
   // Revokes the tokens first and outside any transaction: when the site refuses, the service stays.
   await disconnect(ctx, service)
   await inTransaction(ctx.db, async (trx) => {

@@ -49,6 +49,6 @@ async function writeAndAudit(
     const before = await services.getLocked(trx, org.id, id)
     if (!(await write(trx, before))) return before
     await recordAudit(trx, byCaller(caller), { organizationId: org.id, type, subject: subjectOf(before) })
-    return services.getWritten(trx, org.id, id)
+    return services.getInOrg(trx, org.id, id)
   })
 }

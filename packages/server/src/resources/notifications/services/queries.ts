@@ -60,10 +60,9 @@ export async function findInOrg(db: Db, orgId: string, id: string): Promise<Serv
   return rows[0]
 }
 
-/** Within a transaction that has inserted or locked the service. */
-export async function getWritten(trx: Trx, orgId: string, id: string): Promise<ServiceRow> {
-  const service = await findInOrg(trx, orgId, id)
-  if (service === undefined) throw new Error('A service vanished while it was locked.')
+export async function getInOrg(db: Db, orgId: string, id: string): Promise<ServiceRow> {
+  const service = await findInOrg(db, orgId, id)
+  if (service === undefined) throw notFound('No notification service found')
   return service
 }
 

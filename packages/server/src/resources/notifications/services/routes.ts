@@ -3,7 +3,6 @@ import type { Context } from '../../../context.ts'
 import { created, noContent, ok } from '../../../http/answer.ts'
 import { cursorAnswer, readCursor } from '../../../http/cursors.ts'
 import { route } from '../../../http/route.ts'
-import { notFound } from '../../../lib/errors.ts'
 import { openSettings } from '../../../notifications/delivery/open-service.ts'
 import { NotificationService, NotificationServiceList } from './response-schema.ts'
 import { createService } from './create.ts'
@@ -46,8 +45,7 @@ const getServiceRoute = route({
   permission: 'manage_notification_services',
   answers: { 200: NotificationService },
   async handler({ ctx, org, params }) {
-    const service = await services.findInOrg(ctx.db, org.id, params.service)
-    if (service === undefined) throw notFound('No notification service found')
+    const service = await services.getInOrg(ctx.db, org.id, params.service)
     return ok(present(ctx, org, service))
   },
 })

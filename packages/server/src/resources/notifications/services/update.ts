@@ -51,7 +51,7 @@ export async function updateService(
       ...(isSame ? {} : { settings: plain, ...sealSecrets(ctx.keys, secrets) }),
     })
     if (targets !== null) await services.replaceTargets(trx, org.id, id, targets.table, targets.ids)
-    const after = await services.getWritten(trx, org.id, id)
+    const after = await services.getInOrg(trx, org.id, id)
     await audit(trx, org, caller, before, after, isSame)
     if (!isSame && provider.isPinged) await sendPing(trx, ctx, org, caller, after)
     return after

@@ -1,6 +1,5 @@
 import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
-import { notFound } from '../../../lib/errors.ts'
 import { providerOf } from '../../../source-hosts/settings.ts'
 import { recordConnection } from './audited.ts'
 import * as connections from './queries.ts'
@@ -8,7 +7,6 @@ import * as connections from './queries.ts'
 export async function deleteConnection({ ctx, org, caller }: RequestContext, id: string): Promise<void> {
   await inTransaction(ctx.db, async (trx) => {
     const connection = await connections.lockInOrg(trx, org.id, id)
-    if (connection === undefined) throw notFound('No repository connection found')
     const { host } = connection
     await connections.deleteInOrg(trx, org.id, id)
     await connections.updateProvider(trx, org.id, host, providerOf(`https://${host}/`))

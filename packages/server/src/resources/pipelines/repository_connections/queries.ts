@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../../db/pool.ts'
 import { violatedUnique } from '../../../db/transaction.ts'
-import { validationFailed } from '../../../lib/errors.ts'
+import { notFound, validationFailed } from '../../../lib/errors.ts'
 import { userJson, type UserRow } from '../../people/user/queries.ts'
 import type { ConnectionType } from './schema.ts'
 
@@ -53,17 +53,19 @@ export async function listInOrg(
   return rows
 }
 
-export async function findInOrg(db: Db, orgId: string, id: string): Promise<ConnectionRow | undefined> {
+export async function getInOrg(db: Db, orgId: string, id: string): Promise<ConnectionRow> {
   const { rows } = await sql<ConnectionRow>`${select}
     where c.organization_id = ${orgId} and c.id = ${id}`.execute(db)
-  return rows[0]
+  const [connection] = rows
+  if (connection === undefined) throw notFound('No repository connection found')
+  return connection
 }
 
-export async function lockInOrg(trx: Trx, orgId: string, id: string): Promise<ConnectionRow | undefined> {
+export async function lockInOrg(trx: Trx, orgId: string, id: string): Promise<ConnectionRow> {
   await sql`select from repository_connections where organization_id = ${orgId} and id = ${id} for update`.execute(
     trx,
   )
-  return findInOrg(trx, orgId, id)
+  return getInOrg(trx, orgId, id)
 }
 
 export async function findByHost(
@@ -75,12 +77,6 @@ export async function findByHost(
   const { rows } = await sql<ConnectionRow>`${select}
     where c.organization_id = ${orgId} and c.host = ${host}`.execute(db)
   return rows[0]
-}
-
-export async function getInOrg(db: Db, orgId: string, id: string): Promise<ConnectionRow> {
-  const connection = await findInOrg(db, orgId, id)
-  if (connection === undefined) throw new Error('A repository connection vanished while it was changed.')
-  return connection
 }
 
 export async function insert(

@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import { created, noContent, ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
 import { route } from '../../../http/route.ts'
-import { notFound } from '../../../lib/errors.ts'
 import { createConnection } from './create.ts'
 import { deleteConnection } from './delete.ts'
 import { presentConnection } from './present.ts'
@@ -33,8 +32,7 @@ const getConnectionRoute = route({
   permission: 'admin',
   answers: { 200: RepositoryConnection },
   async handler({ ctx, org, params }) {
-    const connection = await connections.findInOrg(ctx.db, org.id, params.connection)
-    if (connection === undefined) throw notFound('No repository connection found')
+    const connection = await connections.getInOrg(ctx.db, org.id, params.connection)
     return ok(presentConnection(ctx.config.url, connection))
   },
 })

@@ -1,7 +1,7 @@
 import { changedAttributes } from '../../../audit/record.ts'
 import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
-import { notFound, validationFailed } from '../../../lib/errors.ts'
+import { validationFailed } from '../../../lib/errors.ts'
 import { hostOfType } from '../../../source-hosts/hosts.ts'
 import { providerOf } from '../../../source-hosts/settings.ts'
 import { audited, recordConnection } from './audited.ts'
@@ -17,7 +17,6 @@ export async function updateConnection(
 ): Promise<connections.ConnectionRow> {
   return inTransaction(ctx.db, async (trx) => {
     const before = await connections.lockInOrg(trx, org.id, id)
-    if (before === undefined) throw notFound('No repository connection found')
     const hasMoved = body.url !== undefined && body.url !== before.url
     const address = readAddress(before.type, {
       url: body.url ?? before.url,

@@ -27,8 +27,6 @@ export async function createSuite(
       subject: { type: 'Suite', uuid: id, name: body.name },
       data: fields,
     })
-    const row = await suites.findBySlug(trx, org.id, slug)
-    if (row === undefined) throw new Error('A suite vanished in the transaction that made it.')
-    return { row, token }
+    return { row: await suites.getBySlug(trx, org.id, slug), token }
   })
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../../db/pool.ts'
 import { violatedUnique } from '../../../db/transaction.ts'
-import { validationFailed } from '../../../lib/errors.ts'
+import { notFound, validationFailed } from '../../../lib/errors.ts'
 import { userJson, type UserRow } from '../../people/user/queries.ts'
 
 export interface SuiteRow {
@@ -28,10 +28,12 @@ export async function listInOrg(
   return rows
 }
 
-export async function findBySlug(db: Db, orgId: string, slug: string): Promise<SuiteRow | undefined> {
+export async function getBySlug(db: Db, orgId: string, slug: string): Promise<SuiteRow> {
   const { rows } = await sql<SuiteRow>`${select}
     where s.organization_id = ${orgId} and s.slug = ${slug}`.execute(db)
-  return rows[0]
+  const [suite] = rows
+  if (suite === undefined) throw notFound('No suite found')
+  return suite
 }
 
 /** The suite that a token for uploads belongs to. */

@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import { created, noContent, ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
 import { alsoAt, route } from '../../../http/route.ts'
-import { notFound } from '../../../lib/errors.ts'
 import { createSuite } from './create.ts'
 import { deleteSuite } from './delete.ts'
 import { presentSuite } from './present.ts'
@@ -32,8 +31,7 @@ const getSuiteRoute = route({
   permission: 'member',
   answers: { 200: Suite },
   async handler({ ctx, org, params }) {
-    const suite = await suites.findBySlug(ctx.db, org.id, params.suite)
-    if (suite === undefined) throw notFound('No suite found')
+    const suite = await suites.getBySlug(ctx.db, org.id, params.suite)
     return ok(presentSuite(ctx.config.url, org.slug, suite))
   },
 })

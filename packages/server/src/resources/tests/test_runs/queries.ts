@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import { visiblePipelines } from '../../../auth/pipeline-access.ts'
 import type { Db } from '../../../db/pool.ts'
+import { notFound } from '../../../lib/errors.ts'
 
 export interface FailureRow {
   scope: string
@@ -98,17 +99,19 @@ export async function listOfSuite(
   return rows
 }
 
-export async function findInSuite(
+export async function getInSuite(
   db: Db,
   org: Organization,
   caller: Caller,
   suiteSlug: string,
   id: string,
-): Promise<RunRow | undefined> {
+): Promise<RunRow> {
   const { rows } = await sql<RunRow>`${select(details)}
     where r.organization_id = ${org.id} and s.slug = ${suiteSlug} and r.id = ${id}
       and ${isVisible(org, caller)}`.execute(db)
-  return rows[0]
+  const [run] = rows
+  if (run === undefined) throw notFound('No test run found')
+  return run
 }
 
 export async function listFailedExecutions(

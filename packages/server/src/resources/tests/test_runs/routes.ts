@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import { ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
 import { alsoAt, route } from '../../../http/route.ts'
-import { notFound } from '../../../lib/errors.ts'
 import { getBuild } from '../../addresses/builds.ts'
 import * as suites from '../suites/queries.ts'
 import { presentFailedExecution, presentRun } from './present.ts'
@@ -34,8 +33,7 @@ const listRunsOfSuiteRoute = route({
   paging: 'pages',
   answers: { 200: Type.Array(TestRun) },
   async handler({ ctx, org, caller, params, url }) {
-    const suite = await suites.findBySlug(ctx.db, org.id, params.suite)
-    if (suite === undefined) throw notFound('No suite found')
+    const suite = await suites.getBySlug(ctx.db, org.id, params.suite)
     const page = readPage(url)
     const rows = await runs.listOfSuite(ctx.db, org, caller, suite.id, page)
     return pageAnswer(page, rows, (row) => presentRun(ctx.config.url, org.slug, row))
@@ -50,8 +48,7 @@ const getRunRoute = route({
   permission: 'member',
   answers: { 200: TestRun },
   async handler({ ctx, org, caller, params }) {
-    const run = await runs.findInSuite(ctx.db, org, caller, params.suite, params.test_run)
-    if (run === undefined) throw notFound('No test run found')
+    const run = await runs.getInSuite(ctx.db, org, caller, params.suite, params.test_run)
     return ok(presentRun(ctx.config.url, org.slug, run))
   },
 })
@@ -70,8 +67,7 @@ const listFailedExecutionsRoute = route({
   paging: 'pages',
   answers: { 200: Type.Array(FailedExecution) },
   async handler({ ctx, org, caller, params, query, url }) {
-    const run = await runs.findInSuite(ctx.db, org, caller, params.suite, params.test_run)
-    if (run === undefined) throw notFound('No test run found')
+    const run = await runs.getInSuite(ctx.db, org, caller, params.suite, params.test_run)
     const page = readPage(url)
     const rows = await runs.listFailedExecutions(ctx.db, org.id, run.id, page)
     const isExpanded = query.include_failure_expanded === true

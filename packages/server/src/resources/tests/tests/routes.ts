@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import { ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
 import { alsoAt, route } from '../../../http/route.ts'
-import type { Context } from '../../../context.ts'
 import { notFound } from '../../../lib/errors.ts'
 import * as suites from '../suites/queries.ts'
 import { presentBuildTest, presentTest } from './present.ts'
@@ -18,7 +17,7 @@ const listTestsRoute = route({
   paging: 'pages',
   answers: { 200: Type.Array(Test) },
   async handler({ ctx, org, caller, params, url }) {
-    const suite = await getSuite(ctx, org.id, params.suite)
+    const suite = await suites.getBySlug(ctx.db, org.id, params.suite)
     const page = readPage(url)
     const rows = await tests.listOfSuite(ctx.db, org, caller, suite.id, page)
     return pageAnswer(page, rows, (row) => presentTest(ctx.config.url, org.slug, suite.slug, row))
@@ -33,7 +32,7 @@ const getTestRoute = route({
   permission: 'member',
   answers: { 200: Test },
   async handler({ ctx, org, caller, params }) {
-    const suite = await getSuite(ctx, org.id, params.suite)
+    const suite = await suites.getBySlug(ctx.db, org.id, params.suite)
     const test = await tests.findById(ctx.db, org, caller, suite.id, params.test)
     if (test === undefined) throw notFound('No test found')
     return ok(presentTest(ctx.config.url, org.slug, suite.slug, test))
@@ -50,19 +49,13 @@ const findTestRoute = route({
   answers: { 200: Test },
   errors: { 404: 'The suite has no such test in its newest 100 runs.' },
   async handler({ ctx, org, caller, params, body }) {
-    const suite = await getSuite(ctx, org.id, params.suite)
+    const suite = await suites.getBySlug(ctx.db, org.id, params.suite)
     const wanted = { scope: body.scope ?? '', name: body.name }
     const test = await tests.findByName(ctx.db, org, caller, suite.id, wanted)
     if (test === undefined) throw notFound('No test found')
     return ok(presentTest(ctx.config.url, org.slug, suite.slug, test))
   },
 })
-
-async function getSuite(ctx: Context, orgId: string, slug: string): Promise<suites.SuiteRow> {
-  const suite = await suites.findBySlug(ctx.db, orgId, slug)
-  if (suite === undefined) throw notFound('No suite found')
-  return suite
-}
 
 const listTestsOfBuildRoute = route({
   method: 'GET',
