@@ -1,3 +1,4 @@
+import type { RequestContext } from '../../../context.ts'
 import { ok } from '../../../http/answer.ts'
 import { route } from '../../../http/route.ts'
 import { presentPipelineSettings } from './present.ts'
@@ -39,59 +40,48 @@ const setting = {
   answers: { 200: PipelineSettings },
 } as const
 
-const enableHostedAgentsSshRoute = route({
+/** A setting that is switched on and off, without a body. */
+const toSwitch = (change: (request: RequestContext) => Promise<pipelineSettings.SettingsRow>) => ({
   ...setting,
+  async handler({ ctx, org, caller }: RequestContext) {
+    const settings = await change({ ctx, org, caller })
+    return ok(presentPipelineSettings(ctx.config.url, org.slug, settings))
+  },
+})
+
+const enableHostedAgentsSshRoute = route({
+  ...toSwitch((request) => enable(request, 'hosted_agents_ssh')),
   method: 'PUT',
   url: '/v2/organizations/:org/pipeline-settings/hosted-agents-ssh',
   summary: 'Let people open terminals on hosted agents',
-  async handler({ ctx, org, caller }) {
-    const settings = await enable({ ctx, org, caller }, 'hosted_agents_ssh')
-    return ok(presentPipelineSettings(ctx.config.url, org.slug, settings))
-  },
 })
 
 const disableHostedAgentsSshRoute = route({
-  ...setting,
+  ...toSwitch((request) => disable(request, 'hosted_agents_ssh')),
   method: 'DELETE',
   url: '/v2/organizations/:org/pipeline-settings/hosted-agents-ssh',
   summary: 'Stop letting people open terminals on hosted agents',
-  async handler({ ctx, org, caller }) {
-    const settings = await disable({ ctx, org, caller }, 'hosted_agents_ssh')
-    return ok(presentPipelineSettings(ctx.config.url, org.slug, settings))
-  },
 })
 
 const enablePublicPipelinesRoute = route({
-  ...setting,
+  ...toSwitch((request) => enable(request, 'public_pipelines')),
   method: 'PUT',
   url: '/v2/organizations/:org/pipeline-settings/public-pipelines',
   summary: 'Let pipelines be made public',
-  async handler({ ctx, org, caller }) {
-    const settings = await enable({ ctx, org, caller }, 'public_pipelines')
-    return ok(presentPipelineSettings(ctx.config.url, org.slug, settings))
-  },
 })
 
 const disablePublicPipelinesRoute = route({
-  ...setting,
+  ...toSwitch((request) => disable(request, 'public_pipelines')),
   method: 'DELETE',
   url: '/v2/organizations/:org/pipeline-settings/public-pipelines',
   summary: 'Stop letting pipelines be made public; those that are stay so',
-  async handler({ ctx, org, caller }) {
-    const settings = await disable({ ctx, org, caller }, 'public_pipelines')
-    return ok(presentPipelineSettings(ctx.config.url, org.slug, settings))
-  },
 })
 
 const enableAdvancedQueueMetricsRoute = route({
-  ...setting,
+  ...toSwitch((request) => enable(request, 'advanced_queue_metrics')),
   method: 'PUT',
   url: '/v2/organizations/:org/pipeline-settings/advanced-queue-metrics',
   summary: 'Turn on detailed metrics of queues, for good',
-  async handler({ ctx, org, caller }) {
-    const settings = await enable({ ctx, org, caller }, 'advanced_queue_metrics')
-    return ok(presentPipelineSettings(ctx.config.url, org.slug, settings))
-  },
 })
 
 const enableBuildExportRoute = route({
@@ -107,14 +97,10 @@ const enableBuildExportRoute = route({
 })
 
 const disableBuildExportRoute = route({
-  ...setting,
+  ...toSwitch(disableBuildExport),
   method: 'DELETE',
   url: '/v2/organizations/:org/pipeline-settings/build-export',
   summary: 'Stop exporting builds',
-  async handler({ ctx, org, caller }) {
-    const settings = await disableBuildExport({ ctx, org, caller })
-    return ok(presentPipelineSettings(ctx.config.url, org.slug, settings))
-  },
 })
 
 export const pipelineSettingsRoutes = [
