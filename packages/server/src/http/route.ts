@@ -173,20 +173,7 @@ export function route<
       const body = checkBody?.(input.body ?? {})
       if (body?.ok === false) throw refuse(body)
       // The checks above and the access rule guarantee the types.
-      const checked: unknown = {
-        ctx: input.ctx,
-        method: input.method,
-        url: input.url,
-        headers: input.headers,
-        params: input.params,
-        query: given.value,
-        body: body?.value,
-        rawBody,
-        caller: input.caller,
-        org: input.org,
-        pipelineId: input.pipelineId,
-        reauthorize: input.reauthorize,
-      }
+      const checked: unknown = { ...input, query: given.value, body: body?.value, rawBody }
       return definition.handler(checked as Input<Url, Access, Query, Body>)
     },
   }
