@@ -33,6 +33,10 @@ export const CursorLinks = Type.Object(
   { description: 'Links to this page and its neighbours; the `Link` header repeats them.' },
 )
 
+/** The response of a list with cursors. */
+export const cursorList = <T extends TSchema>(item: T, title: string) =>
+  Type.Object({ items: Type.Array(item), links: CursorLinks }, { title })
+
 /** The query parameter that adds `viewer` to a response. */
 export const IncludeViewer = {
   include_viewer: Type.Optional(boolean('Add `viewer`: what the caller may do. Default false.')),

@@ -3,7 +3,7 @@ import { Build } from '../builds/schema.ts'
 import { GraphStep } from '../graph/schema.ts'
 import {
   boolean,
-  CursorLinks,
+  cursorList,
   described,
   integer,
   orNull,
@@ -39,10 +39,7 @@ export const ArchivedBuild = Type.Object(
   { title: 'ArchivedBuild' },
 )
 
-export const ArchivedBuildList = Type.Object(
-  { items: Type.Array(ArchivedBuild), links: CursorLinks },
-  { title: 'ArchivedBuildList' },
-)
+export const ArchivedBuildList = cursorList(ArchivedBuild, 'ArchivedBuildList')
 
 const ArchivedAnnotation = Type.Object({
   id: Uuid,

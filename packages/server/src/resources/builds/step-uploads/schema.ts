@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import {
   boolean,
-  CursorLinks,
+  cursorList,
   integer,
   oneOf,
   orNull,
@@ -42,10 +42,4 @@ export const StepUpload = Type.Object(
   { title: 'StepUpload' },
 )
 
-export const StepUploadList = Type.Object(
-  {
-    items: Type.Array(ListedStepUpload),
-    links: CursorLinks,
-  },
-  { title: 'StepUploadList' },
-)
+export const StepUploadList = cursorList(ListedStepUpload, 'StepUploadList')

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import {
   boolean,
-  CursorLinks,
+  cursorList,
   described,
   integer,
   oneOf,
@@ -88,10 +88,4 @@ export const WholeDelivery = Type.Object(
   { title: 'NotificationDeliveryWithAttempts' },
 )
 
-export const DeliveryList = Type.Object(
-  {
-    items: Type.Array(Delivery),
-    links: CursorLinks,
-  },
-  { title: 'NotificationDeliveryList' },
-)
+export const DeliveryList = cursorList(Delivery, 'NotificationDeliveryList')

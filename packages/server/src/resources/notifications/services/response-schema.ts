@@ -2,7 +2,7 @@
 import { Type, type TSchema } from 'typebox'
 import { providers } from '../../../notifications/providers/table.ts'
 import type { Provider, Settings } from '../../../notifications/provider.ts'
-import { CursorLinks, described, orNull, text } from '../../schema.ts'
+import { cursorList, described, orNull, text } from '../../schema.ts'
 import { serviceFields } from './schema.ts'
 
 function settingsAnswer({ name, fields }: Provider): TSchema {
@@ -24,10 +24,4 @@ export const NotificationService = Type.Object(
   { title: 'NotificationService' },
 )
 
-export const NotificationServiceList = Type.Object(
-  {
-    items: Type.Array(NotificationService),
-    links: CursorLinks,
-  },
-  { title: 'NotificationServiceList' },
-)
+export const NotificationServiceList = cursorList(NotificationService, 'NotificationServiceList')

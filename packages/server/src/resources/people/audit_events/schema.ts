@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { CursorLinks, orNull, text, Timestamp, Uuid } from '../../schema.ts'
+import { cursorList, orNull, text, Timestamp, Uuid } from '../../schema.ts'
 
 export const AuditEvent = Type.Object(
   {
@@ -42,10 +42,4 @@ export const AuditEvent = Type.Object(
   { title: 'AuditEvent' },
 )
 
-export const AuditEventList = Type.Object(
-  {
-    items: Type.Array(AuditEvent),
-    links: CursorLinks,
-  },
-  { title: 'AuditEventList' },
-)
+export const AuditEventList = cursorList(AuditEvent, 'AuditEventList')
