@@ -288,7 +288,6 @@ export async function updateInOrg(
     .catch(refuseTaken)
 }
 
-/** Copies a template's configuration to the pipelines that use it. */
 /** Deletes its builds, schedules and rules too. */
 export function deleteBySlug(
   trx: Trx,
