@@ -57,7 +57,7 @@ export async function fuzz(plan: Plan, say: (line: string) => void, stop: AbortS
   if (!read.ok) throw new Error(read.problems.join(' '))
   const { config } = read
   const { child } = await startChild(new URL('./child-server.js', import.meta.url), env, ['--expose-gc'])
-  const client = new Client(`http://127.0.0.1:${port}`, plan.lanes * 2)
+  const client = new Client(`http://127.0.0.1:${port}`, plan.concurrency * 2)
   try {
     const operations = await findOperations(client, plan.only)
     const { db } = database
@@ -66,7 +66,9 @@ export async function fuzz(plan: Plan, say: (line: string) => void, stop: AbortS
       World.create({ client, db, marker, remote: remote.address, makers, store }, remote.privateKey)
     const theirs = await newWorld(foreignMarker)
     const worlds = await Promise.all(
-      Array.from({ length: Math.max(1, Math.ceil(plan.lanes / 2)) }, (_, index) => newWorld(`fuzz${index}`)),
+      Array.from({ length: Math.max(1, Math.ceil(plan.concurrency / 2)) }, (_, index) =>
+        newWorld(`fuzz${index}`),
+      ),
     )
     const before = await settledDigest(() => digestOf(database.pool, theirs.id('org_uuid')))
     const foreign = await uuidsOf(database.pool, theirs.id('org_uuid'))

@@ -63,12 +63,12 @@ function readArguments(): Plan {
       seed: { type: 'string' },
       requests: { type: 'string' },
       first: { type: 'string' },
-      lanes: { type: 'string' },
+      concurrency: { type: 'string' },
       only: { type: 'string' },
       keep: { type: 'boolean' },
     },
   })
-  const number = (name: 'seed' | 'requests' | 'first' | 'lanes', usual: number) => {
+  const number = (name: 'seed' | 'requests' | 'first' | 'concurrency', usual: number) => {
     const value = Number(values[name] ?? usual)
     if (Number.isInteger(value) && value >= 0) return value
     console.error(`--${name} must be a whole number.`)
@@ -78,7 +78,7 @@ function readArguments(): Plan {
     seed: number('seed', Math.floor(Math.random() * 2 ** 31)),
     requests: number('requests', 100_000),
     first: number('first', 0),
-    lanes: number('lanes', 12),
+    concurrency: number('concurrency', 12),
     only: values.only ?? null,
     keep: values.keep ?? false,
   }

@@ -16,7 +16,7 @@ export interface Plan {
   /** The number of the first request. */
   first: number
   /** Requests at the same time. */
-  lanes: number
+  concurrency: number
   /** Part of the names of the operations to call; null: all. */
   only: string | null
   /** The server stays up after the last request, until the process is stopped. */
@@ -69,11 +69,11 @@ export class Run {
       const seconds = Math.round((Date.now() - started) / 1000)
       say(`${this.coverage.requests} requests in ${seconds} s, ${this.findings.length} findings.`)
     }, 15_000)
-    await Promise.all(Array.from({ length: this.#plan.lanes }, () => this.#lane()))
+    await Promise.all(Array.from({ length: this.#plan.concurrency }, () => this.#sendInTurn()))
     clearInterval(telling)
   }
 
-  async #lane(): Promise<void> {
+  async #sendInTurn(): Promise<void> {
     const end = this.#plan.first + this.#plan.requests
     while (this.#next < end) await this.#one(this.#next++)
   }
