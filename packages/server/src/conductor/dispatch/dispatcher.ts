@@ -11,7 +11,7 @@
 //
 // The dispatcher itself is in one of these modes:
 //
-//   starting    It does not listen yet. Nobody waits.
+//   starting    It does not listen yet. No request waits.
 //   listening   It hears notifications about queues and agents. Every few seconds it looks for those that were lost, and it
 //               answers everybody after the connection was down.
 //   stopped     Every request is answered at once.

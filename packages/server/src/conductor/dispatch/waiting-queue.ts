@@ -4,7 +4,7 @@
 //   resting    No claim runs, and every waiter was offered the jobs there were.
 //   claiming   A claim runs. It is repeated while waiters remain that may have work: they came meanwhile, a notification
 //              named the queue, or the last claim found jobs, so that there may be more.
-//   unused     Nobody waits and no claim runs. The dispatcher has deleted it.
+//   unused     No request waits and no claim runs. The dispatcher has deleted it.
 //
 //   resting -> claiming | unused     claiming -> resting | unused
 import assert from 'node:assert/strict'

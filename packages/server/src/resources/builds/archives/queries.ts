@@ -26,7 +26,7 @@ const columns = sql`
   a.id, p.slug as pipeline_slug, a.number, a.state, a.message, a.commit, a.branch, a.created_at, a.finished_at,
   a.archived_at, a.jobs, a.logs, a.size, a.blob_key`
 
-/** Newest first; with `before`, oldest first from that place. */
+/** Newest first; with `before`, oldest first from that position. */
 export async function listInPipeline(
   db: Db,
   orgId: string,

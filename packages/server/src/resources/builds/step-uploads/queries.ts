@@ -23,7 +23,7 @@ const columns = sql`
   id, state, source, source_job_id, replace_existing_steps, created_jobs_count, rejection_type, message, created_at,
   processed_at`
 
-/** Oldest first; with `before`, newest first from that place. */
+/** Oldest first; with `before`, newest first from that position. */
 export async function listInBuild(
   db: Db,
   orgId: string,

@@ -25,7 +25,7 @@ const columns = sql`
   m.occurred_at, d.created_at, d.finished_at, case when d.state = 'pending' then (
     select q.due_at from notification_queues q where q.owner_id = d.owner_id and q.ordered_queue = d.ordered_queue) end as next_attempt_at`
 
-/** Newest first; with `before` in reverse order, so that the deliveries next to that place come first. */
+/** Newest first; with `before` in reverse order, so that the deliveries next to that position come first. */
 export async function listOfService(
   db: Db,
   orgId: string,

@@ -41,7 +41,7 @@ const listEventsRoute = route({
     return cursorAnswer(
       { ...page, isEndless: true },
       await events.listOfService(ctx.db, org.id, row.id, page),
-      ({ created_at: at, place }) => ({ at, id: place }),
+      ({ created_at: at, entry_id: id }) => ({ at, id }),
       (event) => presentLoggedEvent(service, event),
     )
   },
