@@ -710,6 +710,7 @@ create table jobs (
   env_overrides jsonb not null default '{}'::jsonb,
   chunks_failed_count integer not null default 0,
   reserved_by uuid,
+  untrusted boolean not null default false,
   constraint jobs_pkey PRIMARY KEY (id),
   constraint jobs_agent_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE SET NULL,
   constraint jobs_build_id_fkey FOREIGN KEY (build_id) REFERENCES builds(id) ON DELETE CASCADE,
@@ -1662,6 +1663,7 @@ CREATE INDEX job_log_chunks_end ON job_log_chunks USING btree (job_id, ((byte_of
 CREATE INDEX jobs_agent ON jobs USING btree (agent_id) WHERE (agent_id IS NOT NULL);
 CREATE INDEX jobs_build ON jobs USING btree (build_id, "position", created_at, id);
 CREATE INDEX jobs_deadline ON jobs USING btree (deadline_at) WHERE (deadline_at IS NOT NULL);
+CREATE INDEX jobs_dispatch ON jobs USING btree (queue_id, untrusted, priority DESC, scheduled_at, "position", id) WHERE (state = 'scheduled'::text);
 CREATE INDEX jobs_ended ON jobs USING btree (queue_id, finished_at) WHERE ((finished_at IS NOT NULL) AND (queue_id IS NOT NULL));
 CREATE INDEX jobs_group ON jobs USING btree (organization_id, concurrency_group, scheduled_at) WHERE ((concurrency_group IS NOT NULL) AND (finished_at IS NULL));
 CREATE UNIQUE INDEX jobs_on_agent_key ON jobs USING btree (agent_id) WHERE (state = ANY (ARRAY['assigned'::text, 'accepted'::text, 'running'::text, 'timing_out'::text, 'canceling'::text]));

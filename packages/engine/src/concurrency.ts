@@ -2,7 +2,8 @@
 //
 // A group's queue runs across builds, in the order in which the builds, or the uploading jobs, were made. A job
 // that still waits for its dependencies keeps its place in the queue; that is how two steps of a group around
-// other work make a gate. A job behind a block has left the queue, and a newer build may pass it.
+// other work make a gate. A job behind a block has left the queue, and a newer build may pass it. If no job can
+// start otherwise, jobs that no agent can take give their slots and places to jobs that an agent can take.
 
 import { holdsSlot, isQueuedForSlot } from './states.ts'
 import type { JobState } from './states.ts'
@@ -13,6 +14,8 @@ export interface QueuedJob {
   limit: number
   method: 'ordered' | 'eager'
   priority: number
+  /** False: it is ready or has a slot, and no agent can take it. */
+  hasAgent: boolean
   /**
    * Jobs of this queue that must end before this one can start, directly or not. A job that waits for an
    * undefined key waits for every other job of its build that does not: any of them might define it.
@@ -20,14 +23,25 @@ export interface QueuedJob {
   waitsFor: readonly string[]
 }
 
-interface SlotDecision {
+export interface SlotDecision {
   start: string[]
   /** Looked at for the first time and found no slot. */
   wait: string[]
+  /** Lose their slot to those that start, because no agent can take them. */
+  release: string[]
 }
 
 /** Takes the group's unfinished jobs in queue order: scheduled_at, build, position, slot, id. */
 export function decideSlots(queue: readonly QueuedJob[]): SlotDecision {
+  const inOrder = startInOrder(queue)
+  const started = inOrder.size > 0 ? inOrder : startInOrder(queue.filter(({ hasAgent }) => hasAgent))
+  const arePassed = inOrder.size === 0 && started.size > 0
+  const release = arePassed ? queue.filter(({ state, hasAgent }) => state === 'scheduled' && !hasAgent) : []
+  const refused = queue.filter((job) => job.state === 'limiting' && !started.has(job.id))
+  return { start: [...started], wait: refused.map(({ id }) => id), release: release.map(({ id }) => id) }
+}
+
+function startInOrder(queue: readonly QueuedJob[]): Set<string> {
   const started = new Set<string>()
   let held = queue.filter((job) => holdsSlot(job.state)).length
   const begin = (job: QueuedJob): void => {
@@ -46,8 +60,7 @@ export function decideSlots(queue: readonly QueuedJob[]): SlotDecision {
   for (const job of eager.sort((one, other) => other.priority - one.priority)) {
     if (held < job.limit) begin(job)
   }
-  const refused = queue.filter((job) => job.state === 'limiting' && !started.has(job.id))
-  return { start: [...started], wait: refused.map((job) => job.id) }
+  return started
 }
 
 // A job in front that waits for the end of one further back would deadlock if that one waited for its place. So a

@@ -3,7 +3,8 @@
 // A job starts `pending` and is judged in the same breath. A loser of `if`, `branches` or `skip` is `broken`.
 // A job with an unmet dependency is `waiting`, or `blocked` when a person stands somewhere above it. When its
 // dependencies are met a waiter is `passed`, a trigger is `running`, and a script goes to `scheduled`, through
-// `limiting` and perhaps `limited` if it belongs to a concurrency group. When a dependency can no longer be
+// `limiting` and perhaps `limited` if it belongs to a concurrency group; it goes back to `limited` when no agent
+// can take it and others of the group can start. When a dependency can no longer be
 // met it is `waiting_failed` or `blocked_failed`. An agent then moves a script through `assigned`, perhaps `accepted`,
 // and `running` to `passed` or `failed`; a stop request puts `canceling` or `timing_out` in between. A final
 // job never changes again, with two exceptions: a job that did not run goes back to waiting when the failure
@@ -101,7 +102,7 @@ const JOB_TRANSITIONS: Readonly<Record<JobState, readonly JobState[]>> = {
   broken: [],
   limiting: ['limited', 'scheduled', 'canceled', 'skipped'],
   limited: ['scheduled', 'canceled', 'skipped'],
-  scheduled: ['reserved', 'assigned', 'expired', 'canceled', 'skipped'],
+  scheduled: ['reserved', 'assigned', 'limited', 'expired', 'canceled', 'skipped'],
   reserved: ['scheduled', 'assigned', 'canceled', 'skipped'],
   assigned: ['accepted', 'running', 'scheduled', 'canceled', 'skipped'],
   accepted: ['running', 'scheduled', 'canceling', 'skipped'],

@@ -129,7 +129,13 @@ export function eventOf(
       }
     }
     case 'slots_decided':
-      return { type: 'slots_decided', at, start: [jobId], wait: jobs.map(({ id }) => id) }
+      return {
+        type: 'slots_decided',
+        at,
+        start: [jobId],
+        wait: jobs.map(({ id }) => id),
+        release: move.replace ? jobs.map(({ id }) => id) : [],
+      }
     case 'reserve':
     case 'assign':
     case 'accept':
@@ -155,7 +161,13 @@ const finish: Next = (jobId, exitStatus, at) => ({
   signalReason: null,
 })
 
-const decideSlot: Next = (jobId, _, at) => ({ type: 'slots_decided', at, start: [jobId], wait: [] })
+const decideSlot: Next = (jobId, _, at) => ({
+  type: 'slots_decided',
+  at,
+  start: [jobId],
+  wait: [],
+  release: [],
+})
 
 const followChild: Next = (jobId, exitStatus, at) => {
   const state = exitStatus === 0 ? 'passed' : exitStatus === 1 ? 'failed' : 'canceled'

@@ -77,4 +77,5 @@ interface SlotEvent {
   type: 'slots_decided'
   start: readonly string[]
   wait: readonly string[]
+  release: readonly string[]
 }

@@ -15,5 +15,10 @@ export function* slotsDecided(draft: Draft, event: EventOf<'slots_decided'>): As
     const job = yield* loadJob(draft, id)
     if (job?.state === 'limiting') draft.moveJob(id, { state: 'limited' })
   }
+  for (const id of event.release) {
+    const job = yield* loadJob(draft, id)
+    if (job?.state === 'scheduled' && job.concurrencyGroup !== null)
+      draft.moveJob(id, { state: 'limited', runnableAt: null })
+  }
   return null
 }

@@ -13,7 +13,13 @@ export function decideGroupSlots(builds: readonly MemoryBuild[], group: string, 
   const { start, wait } = decideSlots(builds.flatMap((build) => queueOf(build.store, group)))
   for (const build of builds) {
     const isOwn = (id: string): boolean => build.store.jobs.has(id)
-    build.apply({ type: 'slots_decided', start: start.filter(isOwn), wait: wait.filter(isOwn), at })
+    build.apply({
+      type: 'slots_decided',
+      start: start.filter(isOwn),
+      wait: wait.filter(isOwn),
+      release: [],
+      at,
+    })
   }
 }
 
@@ -32,7 +38,7 @@ function queueOf(store: Store, group: string): QueuedJob[] {
   return jobs.sort(inBuildOrder(store)).map((job) => {
     const { limit, method, priority } = limitOf(store, job)
     const sources = jobs.filter((other) => waitsFor(job, other)).map((other) => other.id)
-    return { id: job.id, state: job.state, limit, method, priority, waitsFor: sources }
+    return { id: job.id, state: job.state, limit, method, priority, hasAgent: true, waitsFor: sources }
   })
 }
 

@@ -40,7 +40,7 @@ function carryOutOne(ctx: Context, followUp: FollowUp): Promise<FollowUp[]> {
     case 'report_to_parent':
       return reportToParent(ctx, followUp)
     case 'decide_slots':
-      return decideGroup(ctx, followUp.organizationId, followUp.group)
+      return decideGroup(ctx, followUp)
     case 'supersede':
       return supersede(ctx, followUp)
   }

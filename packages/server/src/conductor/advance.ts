@@ -28,7 +28,7 @@ export type FollowUp =
   | { kind: 'create_child'; organizationId: string; buildId: string; jobId: string }
   | { kind: 'cancel_child'; organizationId: string; childId: string }
   | { kind: 'report_to_parent'; organizationId: string; childId: string; jobId: string }
-  | { kind: 'decide_slots'; organizationId: string; group: string }
+  | { kind: 'decide_slots'; organizationId: string; group: string; untrusted: boolean }
   | { kind: 'supersede'; organizationId: string; buildId: string }
 
 export type Advanced =
@@ -175,7 +175,12 @@ function followUpsOf(scope: Scope, effects: readonly Effect[]): FollowUp[] {
       case 'cancel_child_build':
         return [{ kind: 'cancel_child', organizationId, childId: effect.buildId }]
       case 'concurrency_changed':
-        return [{ kind: 'decide_slots', organizationId, group: effect.group }]
+        return (scope.mayBeUntrusted ? [false, true] : [false]).map((untrusted) => ({
+          kind: 'decide_slots',
+          organizationId,
+          group: effect.group,
+          untrusted,
+        }))
       case 'build_state_changed':
         return buildFollowUps(scope, effect)
       case 'job_state_changed':

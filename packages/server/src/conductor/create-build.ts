@@ -86,11 +86,20 @@ export function createBuild(
     })
     if (!planned.ok) return invalidConfiguration([planned.message])
     const triggeredFromJobId = request.triggeredFrom?.job_id ?? null
-    const scope = { ...target.scope, buildId: build.id, triggeredFromJobId }
+    const scope = {
+      ...target.scope,
+      buildId: build.id,
+      triggeredFromJobId,
+      mayBeUntrusted: target.isFromFork,
+    }
     const begun = await apply(
       trx,
       ctx,
-      { scope, build: newBuild(build.id, scheduledAt), inherited: target.scope },
+      {
+        scope,
+        build: newBuild(build.id, scheduledAt),
+        inherited: { ...target.scope, isUntrusted: target.isUntrusted },
+      },
       { type: 'begin', plan: planned.plan },
       (row) => [
         setLastNumber(target.pipeline.id, build.number),
@@ -122,6 +131,7 @@ interface Target extends BuildOrigin {
   branch_configuration: string | null
   archived_at: string | null
   isFromFork: boolean
+  isUntrusted: boolean
   scope: PipelineScope
 }
 
@@ -131,7 +141,7 @@ async function findTarget(
   organizationId: string,
   request: BuildRequest,
 ): Promise<Target | undefined> {
-  const target = sql<Omit<Target, 'scope' | 'isFromFork'> & { trusts_forks: boolean }>`
+  const target = sql<Omit<Target, 'scope' | 'isFromFork' | 'isUntrusted'> & { trusts_forks: boolean }>`
     select p.last_build_number + 1 as number, p.configuration, p.env, p.branch_configuration, p.archived_at,
       coalesce((p.provider_settings -> 'trust_pull_request_forks')::boolean, false) as trusts_forks,
       ${originFields(organizationId, sql`${request.creatorId}::uuid`)}
@@ -145,9 +155,10 @@ async function findTarget(
   if (found === undefined || scope === undefined) return undefined
   const isForkCommit = request.commitOrigin === 'fork' || request.pullRequest?.fork === true
   const descends = await descendsFromFork(trx, organizationId, request)
+  const untrusted = descends || (isForkCommit && !found.trusts_forks)
   // Forks do not see the variables that are stored with the pipeline instead of in its repository.
-  const isWithheld = descends || (isForkCommit && !found.trusts_forks)
-  return { ...found, ...(isWithheld ? { env: {} } : {}), isFromFork: isForkCommit || descends, scope }
+  const visible = untrusted ? { ...found, env: {} } : found
+  return { ...visible, isFromFork: isForkCommit || descends, isUntrusted: untrusted, scope }
 }
 
 /** The result is stored with the build, so that it holds when the earlier build is deleted. */

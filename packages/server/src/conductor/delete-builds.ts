@@ -22,15 +22,27 @@ export async function stopBuilds(
     select from build_tallies where build_id in (${openBuilds(pipelineId)}) order by build_id for update`.execute(
     trx,
   )
-  const { rows } = await sql<{ id: string; group: string | null; agent_id: string | null }>`
+  const { rows } = await sql<{
+    id: string
+    group: string | null
+    untrusted: boolean
+    agent_id: string | null
+  }>`
     update jobs set state = 'canceled', finished_at = ${at}, deadline_at = null
     where build_id in (${openBuilds(pipelineId)}) and finished_at is null
-    returning id, concurrency_group as "group", agent_id`.execute(trx)
+    returning id, concurrency_group as "group", untrusted, agent_id`.execute(trx)
   const onAgents = rows.filter(({ agent_id }) => agent_id !== null).map(({ id }) => id)
   if (onAgents.length > 0) await defer(trx, [publishAgentsOf(onAgents, at)])
   for (const agentId of new Set(rows.flatMap(({ agent_id }) => agent_id ?? []))) await wakeAgent(trx, agentId)
-  const groups = new Set(rows.flatMap(({ group }) => group ?? []))
-  return [...groups].map((group) => ({ kind: 'decide_slots', organizationId, group }))
+  return [false, true].flatMap((untrusted) => {
+    const groups = rows.flatMap((job) => (job.untrusted === untrusted ? (job.group ?? []) : []))
+    return [...new Set(groups)].map((group): FollowUp => ({
+      kind: 'decide_slots',
+      organizationId,
+      group,
+      untrusted,
+    }))
+  })
 }
 
 const openBuilds = (pipelineId: string) => sql`

@@ -16,7 +16,7 @@ const types = { work: 'jsonb', copyOf: 'uuid', timeoutMinutes: 'int', queueKey: 
 
 export function insertJobs(
   jobs: readonly NewJob[],
-  { clusterId, defaultQueueId, timeouts }: Inherited,
+  { clusterId, defaultQueueId, timeouts, isUntrusted }: Inherited,
   {
     scope: { organizationId, pipelineId, buildId },
     timers,
@@ -27,7 +27,17 @@ export function insertJobs(
     ...row,
     ...(work.kind === 'copy' ? { copyOf: work.of } : { work, ...scriptFields(work, timeouts) }),
   }))
-  return insert(rows, organizationId, pipelineId, buildId, clusterId, defaultQueueId, at, ...waits(timers))
+  return insert(
+    rows,
+    organizationId,
+    pipelineId,
+    buildId,
+    clusterId,
+    defaultQueueId,
+    isUntrusted,
+    at,
+    ...waits(timers),
+  )
 }
 
 // A retry copies the values of the job it replaces; any other job finds its queue by the key in its rules.
@@ -41,19 +51,20 @@ const insert = onRows(
     buildId: string,
     clusterId: string | null,
     defaultQueueId: string | null,
+    isUntrusted: boolean,
     at: string,
     expiryMinutes: number,
     acceptSeconds: number,
     cancelGraceSeconds: number,
   ) => sql`
     insert into jobs as j (organization_id, pipeline_id, build_id, position, work, step_key, group_key, cluster_id, queue_id,
-      agent_query_rules, priority, timeout_minutes, concurrency_limit, concurrency_method, deadline_at, limited_at, ${own})
+      agent_query_rules, priority, untrusted, timeout_minutes, concurrency_limit, concurrency_method, deadline_at, limited_at, ${own})
     select ${organizationId}, ${pipelineId}, ${buildId},
       s.position || '.' || lpad(n.slot::text, 5, '0'), coalesce(old.work, n.work), s.key, g.key,
       case when n.kind = 'script' then ${clusterId}::uuid end,
       case when n.kind = 'script' then coalesce(old.queue_id, q.id) end,
       coalesce(old.agent_query_rules, array(select jsonb_array_elements_text(n.work -> 'agents')), '{}'),
-      coalesce(old.priority, (n.work ->> 'priority')::int, 0),
+      coalesce(old.priority, (n.work ->> 'priority')::int, 0), ${isUntrusted}::boolean,
       t.timeout_minutes, coalesce(old.concurrency_limit, (n.work #>> '{concurrency,limit}')::int),
       coalesce(old.concurrency_method, n.work #>> '{concurrency,method}'),
       ${deadline(sql`n.state`, { at, waits: [expiryMinutes, acceptSeconds, cancelGraceSeconds], job: sql`t` })},

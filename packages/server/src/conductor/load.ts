@@ -8,7 +8,14 @@ import type { Trx } from '../db/pool.ts'
 import { prepared } from '../db/statement.ts'
 import { batch } from '../db/batch.ts'
 import { buildColumns, jobColumns, picker, selectFields, stepColumns, tallyColumns } from './rows.ts'
-import { scopeFields, selectPipelineScope, type Inherited, type Scope } from './scope.ts'
+import {
+  scopeFields,
+  selectPipelineScope,
+  type Inherited,
+  type PipelineDefaults,
+  type Scope,
+} from './scope.ts'
+import { isUntrusted } from './trust.ts'
 
 const stepFields = selectFields('s', stepColumns)
 const jobFields = selectFields('j', jobColumns)
@@ -90,11 +97,20 @@ const readStepOf = prepared(
 
 export async function findInherited(
   trx: Trx,
-  { organizationId, pipelineId }: Pick<Scope, 'organizationId' | 'pipelineId'>,
+  { organizationId, pipelineId, buildId, mayBeUntrusted }: Scope,
 ): Promise<Inherited> {
-  const [[inherited]] = await batch(trx, [selectPipelineScope(organizationId, pipelineId)])
-  if (inherited === undefined) throw new Error('A pipeline disappeared while one of its builds was locked.')
-  return inherited
+  const defaults = await findPipelineDefaults(trx, organizationId, pipelineId)
+  return { ...defaults, isUntrusted: mayBeUntrusted && (await isUntrusted(trx, organizationId, [buildId])) }
+}
+
+export async function findPipelineDefaults(
+  trx: Trx,
+  organizationId: string,
+  pipelineId: string,
+): Promise<PipelineDefaults> {
+  const [[found]] = await batch(trx, [selectPipelineScope(organizationId, pipelineId)])
+  if (found === undefined) throw new Error('A pipeline disappeared while one of its builds was locked.')
+  return found
 }
 
 export function fetchNeed(trx: Trx, buildId: string, need: Need): Promise<Answer> {

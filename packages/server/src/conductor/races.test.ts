@@ -200,8 +200,12 @@ describe('a concurrency group that many builds share', () => {
     const pipeline = await aPipeline(app, org, '[{ command: a, concurrency: 1, concurrency_group: gate }]')
     const [first, second] = [await aBuild(app, org, pipeline), await aBuild(app, org, pipeline)]
     await runJob(app, first, 'a')
-    await carryOut(app.ctx, [{ kind: 'decide_slots', organizationId: org.id, group: 'gate' }])
-    await carryOut(app.ctx, [{ kind: 'decide_slots', organizationId: org.id, group: 'gate' }])
+    await carryOut(app.ctx, [
+      { kind: 'decide_slots', organizationId: org.id, group: 'gate', untrusted: false },
+    ])
+    await carryOut(app.ctx, [
+      { kind: 'decide_slots', organizationId: org.id, group: 'gate', untrusted: false },
+    ])
     expect(await statesOf(app, second)).toEqual({ a: 'scheduled' })
   })
 })

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { TimeLimits } from '@millrace/engine/timeouts.ts'
 import { prepared } from '../db/statement.ts'
+import { mayBeUntrusted } from './trust.ts'
 
 export interface Scope {
   buildId: string
@@ -11,13 +12,19 @@ export interface Scope {
   triggeredFromJobId: string | null
   /** Whether new builds of the pipeline may skip or cancel older ones of their branch. */
   supersedes: boolean
+  /** False: its jobs are trusted. True: `isUntrusted` tells. */
+  mayBeUntrusted: boolean
 }
 
 /** Values that new jobs inherit from their pipeline, its cluster and its organization. */
-export interface Inherited {
+export interface PipelineDefaults {
   clusterId: string | null
   defaultQueueId: string | null
   timeouts: TimeLimits
+}
+
+export interface Inherited extends PipelineDefaults {
+  isUntrusted: boolean
 }
 
 const pipelineFields = sql`
@@ -26,10 +33,11 @@ const pipelineFields = sql`
 
 /** For queries with `builds b` and `pipelines p`. */
 export const scopeFields = sql`
-  b.id as "buildId", b.triggered_from_job_id as "triggeredFromJobId", ${pipelineFields}`
+  b.id as "buildId", b.triggered_from_job_id as "triggeredFromJobId", ${mayBeUntrusted} as "mayBeUntrusted",
+  ${pipelineFields}`
 
 /** The part that is the same for every build of the pipeline. */
-export type PipelineScope = Omit<Scope, 'buildId' | 'triggeredFromJobId'> & Inherited
+export type PipelineScope = Pick<Scope, 'organizationId' | 'pipelineId' | 'supersedes'> & PipelineDefaults
 
 export const selectPipelineScope = prepared(
   (organizationId: string, pipelineId: string) => sql<PipelineScope>`

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts'
 import { batch } from '../db/batch.ts'
 import { act, carryOut } from './act.ts'
 import type { UntimedEvent, FollowUp } from './advance.ts'
+import type { Group } from './concurrency.ts'
 
 const most = 200
 
@@ -82,8 +83,8 @@ const undone = (before: Time) =>
       from jobs j join builds c on c.id = j.triggered_build_id
       where j.kind = 'trigger' and j.state = 'canceled' and j.finished_at between ${before}::timestamptz - interval '1 hour' and ${before}::timestamptz
         and c.state in ('scheduled', 'running', 'failing', 'blocked') limit ${sql.lit(most)}`,
-    sql<{ organizationId: string; group: string }>`
-      select distinct organization_id as "organizationId", concurrency_group as "group" from jobs
+    sql<Group>`
+      select distinct organization_id as "organizationId", concurrency_group as "group", untrusted from jobs
       where concurrency_group is not null and finished_at is null and state in ('limiting', 'limited') limit ${sql.lit(most)}`,
   ] as const
 

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { dispatchOrder } from '../conductor/dispatch/claim.ts'
 import type { HostedSettings } from '../config/hosted.ts'
 import type { Trx } from '../db/pool.ts'
 import type { ImagesOfCluster } from './rules.ts'
@@ -32,11 +33,11 @@ export async function listRunnable(trx: Trx): Promise<RunnableJob[]> {
     cross join lateral (
       select * from jobs j where j.queue_id = q.id and j.state = 'scheduled' and j.kind = 'script'
         and not exists (select from hosted_agents h where h.job_id = j.id)
-      order by j.priority desc, j.scheduled_at, j.position, j.id limit ${most}) j
+      order by ${dispatchOrder} limit ${most}) j
     join pipelines p on p.id = j.pipeline_id
     where q.instance_shape is not null and q.dispatch_paused_at is null
     order by row_number() over (
-      partition by j.organization_id order by j.priority desc, j.scheduled_at, j.position, j.id), j.scheduled_at
+      partition by j.organization_id order by ${dispatchOrder}), j.scheduled_at
     limit ${most}`.execute(trx)
   return rows
 }

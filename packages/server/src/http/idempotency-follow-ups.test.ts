@@ -28,7 +28,10 @@ describe('a change with an Idempotency-Key', () => {
       await sql`select from build_tallies where build_id = ${first.id} for update nowait`.execute(trx)
       return { asked }
     })
-    const [answer] = await Promise.all([canceling.asked, decideGroup(app.ctx, org.id, 'gate')])
+    const [answer] = await Promise.all([
+      canceling.asked,
+      decideGroup(app.ctx, { organizationId: org.id, group: 'gate', untrusted: false }),
+    ])
     expect(answer.status).toBe(200)
     expect(await buildState(app, first)).toBe('canceled')
     expect(await statesOf(app, second)).toEqual({ a: 'scheduled' })

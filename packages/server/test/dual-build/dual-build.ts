@@ -98,7 +98,7 @@ class DualBuild {
   async decide(followUps: readonly FollowUp[]): Promise<void> {
     for (const next of followUps) {
       if (next.kind !== 'decide_slots') continue
-      await decideGroup(contextAt(this.ctx, this.serial), this.organizationId, next.group)
+      await decideGroup(contextAt(this.ctx, this.serial), next)
     }
   }
 

@@ -9,7 +9,7 @@ import {
   type JobUpdateResponse,
 } from '@millrace/protocol/jobs.ts'
 import { act } from '../../conductor/act.ts'
-import { findInherited } from '../../conductor/load.ts'
+import { findPipelineDefaults } from '../../conductor/load.ts'
 import { isJobAlive, loseJob } from '../../conductor/lost-agents.ts'
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
@@ -164,7 +164,8 @@ function jobIn({ job = '' }: Record<string, string>): string {
 /** Minutes from the start of the job; not more than the pipeline and the organization allow. */
 async function setTimeoutMinutes(ctx: Context, job: RunningJob, minutes: number): Promise<void> {
   await inTransaction(ctx.db, async (trx) => {
-    const { pipelineMaximumMinutes, organizationMaximumMinutes } = (await findInherited(trx, job)).timeouts
+    const { timeouts } = await findPipelineDefaults(trx, job.organizationId, job.pipelineId)
+    const { pipelineMaximumMinutes, organizationMaximumMinutes } = timeouts
     const most = Math.min(pipelineMaximumMinutes ?? Infinity, organizationMaximumMinutes ?? Infinity)
     if (minutes > most) throw refused(`A job of this pipeline may run for at most ${most} minutes.`)
     const { rows } = await sql`

@@ -103,6 +103,9 @@ interface ScheduledJob {
   step: { key: string | null }
 }
 
+/** Stacks choose by priority, so jobs of forks get the lowest. */
+const lowestPriority = sql.lit(-2_147_483_648)
+
 /** Oldest first, without those that a stack has reserved. */
 export async function listScheduled(
   db: Db,
@@ -112,7 +115,8 @@ export async function listScheduled(
 ): Promise<ScheduledJob[]> {
   const behind = page.after && sql`and (j.scheduled_at, j.id) > (${page.after.at}, ${page.after.id})`
   const { rows } = await sql<ScheduledJob>`
-    select j.id, j.priority, j.agent_query_rules, j.scheduled_at,
+    select j.id, case when j.untrusted then ${lowestPriority} else j.priority end as priority,
+      j.agent_query_rules, j.scheduled_at,
       json_build_object('slug', p.slug, 'uuid', p.id) as pipeline,
       json_build_object('uuid', b.id, 'number', b.number, 'branch', b.branch) as build,
       json_build_object('key', j.step_key) as step

@@ -139,6 +139,14 @@ describe('POST /v3/stacks/:stack/deregister', () => {
 })
 
 describe('GET /v3/stacks/:stack/scheduled-jobs', () => {
+  it('shows the lowest priority for jobs of forks, because stacks choose by it', async () => {
+    const stack = await aStack()
+    const pipeline = await aPipeline(app, stack.world.org, 'steps: [{ command: one, priority: 2147483647 }]')
+    await aBuild(app, stack.world.org, pipeline, { commitOrigin: 'fork' })
+    const { body } = await stack.call('GET', 'scheduled-jobs?queue_key=default')
+    expect(body).toMatchObject({ jobs: [{ priority: -2_147_483_648 }] })
+  })
+
   it('lists what waits, oldest first, with where it comes from', async () => {
     const stack = await aStack()
     const build = await withBuild(

@@ -118,8 +118,8 @@ const abilitiesOf = (abilities: readonly Ability[]) => {
   return `[${[...different].join(',')}]`
 }
 
-/** For queries with `jobs j`: agents get the first job of a queue that they can run. */
-export const dispatchOrder = sql`j.priority desc, j.scheduled_at, j.position, j.id`
+/** For queries with `jobs j`: agents get the first job of a queue that they can run. Untrusted jobs come last. */
+export const dispatchOrder = sql`j.untrusted, j.priority desc, j.scheduled_at, j.position, j.id`
 
 /** Locks the best jobs of the queue that an agent with one of these abilities can run, at most `most`. */
 const selectBest = <Row>(

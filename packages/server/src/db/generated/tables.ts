@@ -544,6 +544,7 @@ export interface Tables {
     env_overrides: ColumnType<unknown, string | undefined, string>
     chunks_failed_count: Generated<number>
     reserved_by: string | null
+    untrusted: Generated<boolean>
   }
   metrics_reader: {
     is_only: Generated<boolean>

@@ -4,6 +4,7 @@ import type { EdgeRow, StepRow } from '@millrace/engine/rows.ts'
 import { holdsSlot, JOB_STATES } from '@millrace/engine/states.ts'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import { visiblePipelines } from '../../../auth/pipeline-access.ts'
+import { isEligible } from '../../../conductor/dispatch/eligible.ts'
 import { selectFields, stepColumns } from '../../../conductor/rows.ts'
 import type { Db } from '../../../db/pool.ts'
 import { userJson, type UserRow } from '../../people/user/queries.ts'
@@ -21,12 +22,14 @@ export interface WaitingJob {
   concurrency_group: string | null
   concurrency_limit: number | null
   concurrency_method: string | null
+  /** It has other slots than trusted jobs of the same group. */
+  untrusted: boolean
 }
 
 export async function findWaiting(db: Db, orgId: string, id: string): Promise<WaitingJob | undefined> {
   const { rows } = await sql<WaitingJob>`
     select id, build_id, step_id, kind, state, unblockable, cluster_id, queue_id, agent_query_rules, concurrency_group,
-      concurrency_limit, concurrency_method
+      concurrency_limit, concurrency_method, untrusted
     from jobs where organization_id = ${orgId} and id = ${id}`.execute(db)
   return rows[0]
 }
@@ -104,14 +107,14 @@ export async function listSlotHolders(
   db: Db,
   org: Organization,
   caller: Caller,
-  group: string,
+  job: WaitingJob,
 ): Promise<SlotHolder[]> {
   const { rows } = await sql<SlotHolder>`
     select j.id, j.step_key, j.work ->> 'label' as name, j.state, p.slug as pipeline_slug, b.number as build_number,
       ${visiblePipelines(org, caller)} as is_visible
     from jobs j join builds b on b.id = j.build_id join pipelines p on p.id = b.pipeline_id
-    where j.organization_id = ${org.id} and j.concurrency_group = ${group} and j.finished_at is null
-      and j.state = any (${JOB_STATES.filter(holdsSlot)}::text[])
+    where j.organization_id = ${org.id} and j.concurrency_group = ${job.concurrency_group}
+      and j.untrusted = ${job.untrusted} and j.finished_at is null and j.state = any (${JOB_STATES.filter(holdsSlot)}::text[])
     order by j.started_at nulls last, j.scheduled_at, j.id`.execute(db)
   return rows
 }
@@ -122,6 +125,7 @@ export async function countAheadInGroup(db: Db, orgId: string, id: string): Prom
     select count(*) as count
     from jobs me join builds mine on mine.id = me.build_id
     join jobs j on j.organization_id = me.organization_id and j.concurrency_group = me.concurrency_group
+      and j.untrusted = me.untrusted
     join builds b on b.id = j.build_id
     where me.organization_id = ${orgId} and me.id = ${id} and j.finished_at is null and j.retried_in_job_id is null
       and j.state in ('limiting', 'limited', 'waiting')
@@ -181,8 +185,9 @@ export async function countAheadInQueue(db: Db, orgId: string, id: string): Prom
   const { rows } = await sql<{ count: number }>`
     select count(*) as count
     from jobs me join jobs j on j.queue_id = me.queue_id and j.state = 'scheduled' and j.id <> me.id
-    where me.organization_id = ${orgId} and me.id = ${id} and (j.priority > me.priority or (j.priority = me.priority
-      and (j.scheduled_at, j.position, j.id) < (me.scheduled_at, me.position, me.id)))`.execute(db)
+    where me.organization_id = ${orgId} and me.id = ${id}
+      and (j.untrusted, -j.priority::bigint, j.scheduled_at, j.position, j.id)
+        < (me.untrusted, -me.priority::bigint, me.scheduled_at, me.position, me.id)`.execute(db)
   return rows[0]?.count ?? 0
 }
 
@@ -195,13 +200,7 @@ export async function countEligibleAgents(
 ): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from agents a
-    where a.organization_id = ${orgId} and a.queue_id = ${queueId} and a.connection_state = 'connected'
-      and a.paused_at is null and not a.ignore_in_dispatches and not exists (
-        select from unnest(${[...rules]}::text[]) as rule
-        where split_part(rule, '=', 1) <> 'queue' and not exists (
-          select from unnest(a.tags) as tag
-          where tag = rule or (split_part(rule, '=', 2) in ('', '*') and split_part(tag, '=', 1) = split_part(rule, '=', 1))))`.execute(
-    db,
-  )
+    where a.organization_id = ${orgId} and a.queue_id = ${queueId}
+      and ${isEligible(sql`${[...rules]}::text[]`)}`.execute(db)
   return rows[0]?.count ?? 0
 }

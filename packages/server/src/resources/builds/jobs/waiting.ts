@@ -114,7 +114,7 @@ async function explainGroup(
   job: waiting.WaitingJob,
 ): Promise<Explained> {
   const [group, limit] = [job.concurrency_group ?? '', job.concurrency_limit ?? 1]
-  const holders = await waiting.listSlotHolders(ctx.db, org, caller, group)
+  const holders = await waiting.listSlotHolders(ctx.db, org, caller, job)
   const ahead = await waiting.countAheadInGroup(ctx.db, org.id, job.id)
   const path = `${ctx.config.url}/v2/organizations/${org.slug}/pipelines`
   const seen = holders.filter(({ is_visible }) => is_visible)
@@ -122,7 +122,7 @@ async function explainGroup(
   const held = where.length === 0 ? '' : ` by ${listed([...new Set(where)])}`
   return {
     code: 'concurrency_group',
-    reason: `The job waits for its turn in the concurrency group "${group}": ${holders.length} of ${limit} slots are held${held}, and ${comingFirst(ahead)}.`,
+    reason: `The job waits for its turn in the concurrency group "${group}"${job.untrusted ? ' of forks' : ''}: ${holders.length} of ${limit} slots are held${held}, and ${comingFirst(ahead)}.`,
     concurrency: { group, limit, method: job.concurrency_method ?? 'ordered', held: holders.length },
     jobs_ahead: ahead,
     waiting_on: seen.map((holder) => ({
