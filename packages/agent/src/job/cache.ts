@@ -15,7 +15,12 @@ import type { JobRun } from './run.ts'
 export async function prepareCache(run: JobRun): Promise<void> {
   const paths = cachedPaths(run.job.step?.cache)
   if (paths.length === 0) return
-  const { cachePath } = run.settings
+  const { cachePath, verificationKeys, verificationFailure } = run.settings
+  if (verificationKeys !== null && verificationFailure === 'block') {
+    // Whoever controls the server could put a program into it.
+    run.log.say('# The job runs without a cache, because no signature covers its files')
+    return
+  }
   if (cachePath === null) await restoreFromServer(run, paths)
   else {
     run.log.say('~~~ Linking the cache')

@@ -8,6 +8,7 @@ import { headersToEnv } from '../http/session.ts'
 import type { Session } from '../http/session.ts'
 import type { Settings } from '../settings.ts'
 import { isProtected } from './protected-variables.ts'
+import { isHarmlessUnsigned } from './unsigned-variables.ts'
 
 interface EnvironmentFacts {
   settings: Settings
@@ -17,12 +18,16 @@ interface EnvironmentFacts {
   /** The folder of the in-job commands. */
   binPath: string
   socket: { path: string; token: string }
+  /** The variables that an accepted signature covers. null: nothing was verified, so all are taken. */
+  signed: ReadonlySet<string> | null
 }
 
 interface JobEnvironment {
   env: Record<string, string>
   /** Variables of the job that were overridden. */
   ignored: string[]
+  /** Variables of the job that were left out because nothing signs them. */
+  unsigned: string[]
   /** Required variables that are missing. */
   missing: string[]
 }
@@ -41,14 +46,16 @@ const REQUIRED = [
 const MAX_MESSAGE_BYTES = 64 * 1024
 
 export function prepareEnvironment(facts: EnvironmentFacts): JobEnvironment {
-  const { settings, job, session } = facts
+  const { settings, job, session, signed } = facts
   const own = { ...ownVariables(facts), ...headersToEnv(session.headers) }
   const given: Record<string, string> = {}
   const ignored: string[] = []
+  const unsigned: string[] = []
   for (const [name, value] of Object.entries(job.env)) {
     if (isProtected(name, value, { settings, own })) {
       if (own[name] !== value && value !== '') ignored.push(name)
-    } else given[name] = value
+    } else if (signed === null || signed.has(name) || isHarmlessUnsigned(name, value)) given[name] = value
+    else unsigned.push(name)
   }
   const message = given['BUILDKITE_MESSAGE']
   if (message !== undefined) given['BUILDKITE_MESSAGE'] = cutToBytes(message, MAX_MESSAGE_BYTES)
@@ -56,7 +63,7 @@ export function prepareEnvironment(facts: EnvironmentFacts): JobEnvironment {
   const env: Record<string, string> = { ...inherited, ...given, ...own }
   env['PATH'] = [facts.binPath, given['PATH'] ?? inherited.PATH].join(delimiter)
   if (ignored.length > 0) env['BUILDKITE_IGNORED_ENV'] = ignored.join(',')
-  return { env, ignored, missing: REQUIRED.filter((name) => (env[name] ?? '').trim() === '') }
+  return { env, ignored, unsigned, missing: REQUIRED.filter((name) => (env[name] ?? '').trim() === '') }
 }
 
 /**

@@ -60,46 +60,50 @@ const COMMON_FLAGS = [
   '--jobs[ =]\\d+',
   '-j ?\\d+',
 ]
-const ALLOWED_FLAGS: Readonly<Record<string, RegExp>> = {
-  BUILDKITE_GIT_CLONE_FLAGS: flagPattern([
-    ...COMMON_FLAGS,
-    '-n',
-    '--no-checkout',
-    '--single-branch',
-    '--no-single-branch',
-    '--sparse',
-    '--dissociate',
-  ]),
-  BUILDKITE_GIT_FETCH_FLAGS: flagPattern([
-    ...COMMON_FLAGS,
-    '-[fnpPt]',
-    '--force',
-    '--prune',
-    '--no-prune',
-    '--prune-tags',
-    '--unshallow',
-    '--deepen=\\d+',
-    '--update-shallow',
-    '--refetch',
-    '--no-recurse-submodules',
-  ]),
-  BUILDKITE_GIT_CHECKOUT_FLAGS: flagPattern([
-    '-[fq]+',
-    '--force',
-    '--quiet',
-    '--progress',
-    '--no-progress',
-    '--detach',
-    '--no-recurse-submodules',
-  ]),
-  BUILDKITE_GIT_CLEAN_FLAGS: flagPattern([
-    '-[dfnqxX]+',
-    '--force',
-    '--quiet',
-    '--dry-run',
-    '(?:-e |--exclude=)[\\w./*@+][\\w./*@+-]*',
-  ]),
-}
+const ALLOWED_FLAGS: ReadonlyMap<string, RegExp> = new Map(
+  Object.entries({
+    BUILDKITE_GIT_CLONE_FLAGS: flagPattern([
+      ...COMMON_FLAGS,
+      '-n',
+      '--no-checkout',
+      '--single-branch',
+      '--no-single-branch',
+      '--sparse',
+      '--dissociate',
+    ]),
+    BUILDKITE_GIT_FETCH_FLAGS: flagPattern([
+      ...COMMON_FLAGS,
+      '-[fnpPt]',
+      '--force',
+      '--prune',
+      '--no-prune',
+      '--prune-tags',
+      '--unshallow',
+      '--deepen=\\d+',
+      '--update-shallow',
+      '--refetch',
+      '--no-recurse-submodules',
+    ]),
+    BUILDKITE_GIT_CHECKOUT_FLAGS: flagPattern([
+      '-[fq]+',
+      '--force',
+      '--quiet',
+      '--progress',
+      '--no-progress',
+      '--detach',
+      '--no-recurse-submodules',
+    ]),
+    BUILDKITE_GIT_CLEAN_FLAGS: flagPattern([
+      '-[dfnqxX]+',
+      '--force',
+      '--quiet',
+      '--dry-run',
+      '(?:-e |--exclude=)[\\w./*@+][\\w./*@+-]*',
+    ]),
+  }),
+)
+
+export const GIT_FLAG_VARIABLES: ReadonlySet<string> = new Set(ALLOWED_FLAGS.keys())
 
 function flagPattern(flags: readonly string[]): RegExp {
   return new RegExp(`^(?: *(?:${flags.join('|')})(?= |$))* *$`)
@@ -125,7 +129,7 @@ interface VariableGuard {
 export function isProtected(name: string, value: string, { settings, own }: VariableGuard): boolean {
   if (Object.hasOwn(own, name) || PROTECTED.has(name)) return true
   if (PROTECTED_PREFIXES.some((prefix) => name.startsWith(prefix))) return true
-  const flags = ALLOWED_FLAGS[name]
+  const flags = ALLOWED_FLAGS.get(name)
   if (flags !== undefined) return !flags.test(value)
   // A job may request stricter verification than its agent, never weaker.
   if (name === 'BUILDKITE_GIT_COMMIT_VERIFICATION') return Object.hasOwn(settings.environment, name)

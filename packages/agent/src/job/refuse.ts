@@ -17,10 +17,14 @@ export async function refusalOf(run: JobRun): Promise<string | null> {
  * A step with an image must not run outside a container. An owner's `command` hook can start the container itself; it
  * finds the name in `BUILDKITE_IMAGE`.
  */
-function refusalByImage({ settings, env }: JobRun): string | null {
-  const image = env['BUILDKITE_IMAGE'] ?? ''
+function refusalByImage({ settings, job, env }: JobRun): string | null {
+  // It is only in the job if nothing signs it.
+  const image = env['BUILDKITE_IMAGE'] ?? job.env['BUILDKITE_IMAGE'] ?? ''
   if (image === '' || settings.hasJobImage) return null
-  if (settings.hooksPath !== null && fileAt(join(settings.hooksPath, 'command')) !== null) return null
+  if (settings.hooksPath !== null && fileAt(join(settings.hooksPath, 'command')) !== null) {
+    if (env['BUILDKITE_IMAGE'] === image) return null
+    return `No signature covers the image ${image} of the step. Put BUILDKITE_IMAGE into the step's env instead, which is signed.`
+  }
   return `The step asks for the image ${image}, and this agent runs jobs without containers. Send the step to a hosted queue, or remove its image.`
 }
 

@@ -24,6 +24,8 @@ import { createProcesses, killByVariable } from './processes.ts'
 import { refusalOf } from './refuse.ts'
 import type { JobRun } from './run.ts'
 import { checkSignature } from './signature.ts'
+import type { SignatureVerdict } from './signature.ts'
+import { describeNames } from './unsigned-variables.ts'
 import { watchState } from './watch-state.ts'
 import type { Workplace, Workplaces } from './workplaces.ts'
 
@@ -173,9 +175,10 @@ async function carryOut(
   log: JobLog,
 ): Promise<JobEnd> {
   const { settings, reaper } = host
+  const verdict = await checkSignature({ job, settings, log })
   reaper.watch('job', job.id)
   reaper.watch('folder', workplace.root)
-  const { run, ignored, missing } = openRun(host, job, workplace, api, log)
+  const { run, ignored, unsigned, missing } = openRun(host, job, workplace, api, log, verdict)
   const { cancel, output } = run
   const done = new AbortController()
   const { processLimit } = settings
@@ -187,8 +190,10 @@ async function carryOut(
   try {
     mkdirSync(settings.buildPath, { recursive: true })
     if (ignored.length > 0)
-      log.say(`# Variables that only the agent may set were ignored: ${ignored.join(', ')}`)
-    const end = await begin(run, missing)
+      log.say(`# Variables that only the agent may set were ignored: ${describeNames(ignored)}`)
+    if (unsigned.length > 0)
+      log.say(`# Variables that are not signed were left out: ${describeNames(unsigned)}`)
+    const end = await begin(run, verdict, missing)
     if (processLimit?.isExceeded() && cancel.requested === null) return await endOver(run, processLimit)
     return describeEnd(end, cancel, settings)
   } catch (error) {
@@ -211,7 +216,14 @@ function follow(signal: AbortSignal, until: AbortSignal, act: () => void): void 
   else signal.addEventListener('abort', act, { signal: until })
 }
 
-function openRun(host: JobHost, job: Job, workplace: Workplace, api: Api, log: JobLog) {
+function openRun(
+  host: JobHost,
+  job: Job,
+  workplace: Workplace,
+  api: Api,
+  log: JobLog,
+  { signed }: SignatureVerdict,
+) {
   const { settings, binPath, reaper } = host
   const { clock, cancelSignal: signal, cancelGraceSeconds: graceSeconds } = settings
   const processes = createProcesses(clock, reaper)
@@ -221,7 +233,7 @@ function openRun(host: JobHost, job: Job, workplace: Workplace, api: Api, log: J
   })
   log.onDrained(output.resume)
   const { session } = api
-  const prepared = prepareEnvironment({ settings, job, session, binPath, socket: workplace.socket })
+  const prepared = prepareEnvironment({ settings, job, session, binPath, socket: workplace.socket, signed })
   const { env } = prepared
   const requested = (reason: CancelReason, isTimeout: boolean) => {
     log.say(
@@ -248,11 +260,15 @@ function openRun(host: JobHost, job: Job, workplace: Workplace, api: Api, log: J
     plugins: [],
     cache: null,
   }
-  return { run, ignored: prepared.ignored, missing: prepared.missing }
+  return { run, ignored: prepared.ignored, unsigned: prepared.unsigned, missing: prepared.missing }
 }
 
-async function begin(run: JobRun, missing: readonly string[]): Promise<PhasesEnd> {
-  if (!(await checkSignature(run))) return { exitStatus: -1, signalReason: 'signature_rejected' }
+async function begin(
+  run: JobRun,
+  { mayRun }: SignatureVerdict,
+  missing: readonly string[],
+): Promise<PhasesEnd> {
+  if (!mayRun) return { exitStatus: -1, signalReason: 'signature_rejected' }
   if (missing.length > 0) {
     run.log.say(`Missing ${missing.join(', ')}`)
     return { exitStatus: 1, signalReason: null }

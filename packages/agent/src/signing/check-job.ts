@@ -6,7 +6,7 @@ import { canonicalJson } from './canonical-json.ts'
 import { isMap } from '../json-map.ts'
 import type { SignatureKey } from './keys.ts'
 import { findSignatureFault } from './sign.ts'
-import { readEnv, readMatrix, readPlugins } from './signed-values.ts'
+import { outerVariables, readEnv, readMatrix, readPlugins } from './signed-values.ts'
 
 /** Null if the job may run; otherwise the reason for its log. */
 export async function findJobFault(job: Job, keys: readonly SignatureKey[]): Promise<string | null> {
@@ -16,6 +16,37 @@ export async function findJobFault(job: Job, keys: readonly SignatureKey[]): Pro
   const fault = await findSignatureFault(step, step.signature, surroundings, keys)
   return fault ?? findPermutationFault(job, step) ?? findDifference(job, step)
 }
+
+/** The variables whose values are part of the signature. Call it for a job without a fault. */
+export function signedVariables({ step, matrix_permutation: chosen }: Job): ReadonlySet<string> {
+  const own = Object.keys(fillMatrixIn(readEnv(step?.env) ?? {}, matrixOf(chosen)))
+  const outer = outerVariables(signedFieldsOf(step))
+  return new Set([...own, ...outer, ...Object.keys(checkoutVariables(step?.checkout))])
+}
+
+/**
+ * The variables of a signed `checkout`, except flags of git: the agent never takes dangerous ones. The switches are stronger
+ * than variables that the step sets, the others weaker.
+ */
+function checkoutVariables(checkout: unknown): Record<string, { value: string; isSwitch: boolean }> {
+  if (!isMap(checkout)) return {}
+  const { skip, submodules, lfs, commit_verification: verification, sparse } = checkout
+  const paths = isMap(sparse) ? sparse['paths'] : undefined
+  const variables = [
+    { name: 'BUILDKITE_SKIP_CHECKOUT', value: skip, isSwitch: true },
+    { name: 'BUILDKITE_GIT_SUBMODULES', value: submodules, isSwitch: true },
+    { name: 'BUILDKITE_GIT_LFS_ENABLED', value: lfs, isSwitch: true },
+    { name: 'BUILDKITE_GIT_COMMIT_VERIFICATION', value: verification, isSwitch: false },
+    { name: 'BUILDKITE_GIT_SPARSE_CHECKOUT_PATHS', value: paths, isSwitch: false },
+  ].filter(({ value }) => value !== undefined && value !== null)
+  return Object.fromEntries(
+    variables.map(({ name, value, isSwitch }) => [name, { value: String(value), isSwitch }]),
+  )
+}
+
+const signedFieldsOf = (step: JobStep | undefined) => step?.signature?.signed_fields ?? []
+
+const matrixOf = (chosen: Job['matrix_permutation']) => (chosen === undefined ? null : (chosen[''] ?? chosen))
 
 /** A signed matrix says which combinations may run. */
 function findPermutationFault({ matrix_permutation: chosen = {} }: Job, step: JobStep): string | null {
@@ -43,11 +74,16 @@ function dimensionsOf(setup: unknown): Record<string, string[]> {
 
 /** The job's values must equal the step's after matrix interpolation. */
 function findDifference({ env, matrix_permutation: chosen }: Job, step: JobStep): string | null {
-  const matrix = chosen === undefined ? null : (chosen[''] ?? chosen)
+  const matrix = matrixOf(chosen)
   if (fillMatrixIn(step.command ?? '', matrix) !== (env['BUILDKITE_COMMAND'] ?? ''))
     return 'the job runs another command'
   for (const [name, value] of Object.entries(fillMatrixIn(readEnv(step.env) ?? {}, matrix))) {
     if (!Object.hasOwn(env, name) || env[name] !== value) return `the job has another value of ${name}`
+  }
+  const written = new Set([...Object.keys(readEnv(step.env) ?? {}), ...outerVariables(signedFieldsOf(step))])
+  for (const [name, { value, isSwitch }] of Object.entries(checkoutVariables(step.checkout))) {
+    const isOverridden = !isSwitch && written.has(name)
+    if (!isOverridden && env[name] !== value) return `the job has another value of ${name}`
   }
   const plugins = readPlugins(fillPlugins(step.plugins, matrix)) ?? []
   return canonicalJson(plugins) === canonicalJson(pluginsOf(env)) ? null : 'the job has other plugins'

@@ -25,6 +25,11 @@ export function listSignedValues(step: JsonMap, surroundings: Surroundings): Sig
   }
 }
 
+/** The variables outside of the step among the signed fields. */
+export function outerVariables(fields: readonly string[]): string[] {
+  return fields.filter((field) => field.startsWith(ENV_PREFIX)).map((field) => field.slice(ENV_PREFIX.length))
+}
+
 /** The current values of the signed fields, or the reason why a field cannot be checked. */
 export function findSignedValues(
   step: JsonMap,
