@@ -6,7 +6,7 @@ import type { PipelineDocument } from '@millrace/engine/steps/types.ts'
 import type { Context } from '../context.ts'
 import { defer } from '../db/batch.ts'
 import type { Trx } from '../db/pool.ts'
-import { inTransaction } from '../db/transaction.ts'
+import { inSavepoint, inTransaction } from '../db/transaction.ts'
 import { publishBuild } from '../events/builds.ts'
 import { carryOut } from './act.ts'
 import { advanceIn, type FollowUp } from './advance.ts'
@@ -73,10 +73,11 @@ interface Applied {
 async function applyAll(trx: Trx, ctx: Context, given: Upload): Promise<Applied> {
   const { outcome } = given.steps
   if (!outcome.ok) return reject('invalid_upload', outcome.message)
-  await sql`savepoint upload`.execute(trx)
-  const applied = await applyDocuments(trx, ctx, given, outcome.documents)
-  if (applied.outcome.state === 'rejected') await sql`rollback to savepoint upload`.execute(trx)
-  return applied
+  return inSavepoint(
+    trx,
+    () => applyDocuments(trx, ctx, given, outcome.documents),
+    (applied) => applied.outcome.state !== 'rejected',
+  )
 }
 
 async function applyDocuments(

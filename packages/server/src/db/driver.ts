@@ -87,6 +87,14 @@ class PipelineDriver implements Driver {
   async destroy(): Promise<void> {}
 }
 
+/** Savepoints are nested: the one that was opened last ends first. */
+interface Savepoint {
+  /** Also sends what was deferred since. */
+  keep(): Promise<void>
+  /** Undoes the statements since, the deferred ones and `onCommit` included. */
+  undo(): Promise<void>
+}
+
 interface Query extends pg.QueryConfig<unknown[]> {
   query_timeout?: number
 }
@@ -135,6 +143,20 @@ export class PipelineConnection implements DatabaseConnection {
   /** Runs `work` if the open transaction commits. */
   onCommit(work: () => void): void {
     this.afterCommit.push(work)
+  }
+
+  async openSavepoint(): Promise<Savepoint> {
+    await this.send([{ text: 'savepoint work' }])
+    const before = this.afterCommit.length
+    return {
+      keep: async () => void (await this.send([{ text: 'release savepoint work' }])),
+      undo: async () => {
+        this.deferred = []
+        this.afterCommit.splice(before)
+        this.abortedBy = undefined
+        await this.send([{ text: 'rollback to savepoint work' }, { text: 'release savepoint work' }])
+      },
+    }
   }
 
   /** Nothing can be sent in the transaction afterwards. */

@@ -1,8 +1,12 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
-import { onCommit } from './batch.ts'
-import { inTransaction } from './transaction.ts'
+import { defer, onCommit } from './batch.ts'
+import type { Trx } from './pool.ts'
+import { inSavepoint, inTransaction } from './transaction.ts'
 
 const app = useApp()
 
@@ -42,6 +46,51 @@ describe('a transaction', () => {
     await expect(addAndNote(1, null)).rejects.toThrow('noted_key')
     await addAndNote(3, null)
     expect(seen).toEqual([1, 3])
+  })
+
+  it('keeps nothing of a savepoint that is undone: no statement, no deferred one, and no work after the commit', async () => {
+    const seen: string[] = []
+    const change = async (trx: Trx, n: number, name: string) => {
+      await add(n).execute(trx)
+      await onCommit(trx, () => seen.push(name))
+      await defer(trx, [add(n + 1)])
+    }
+    const results = await inTransaction(app.db, async (trx) => {
+      await change(trx, 1, 'before')
+      const failed = await inSavepoint(trx, async () => {
+        await change(trx, 10, 'failed')
+        throw new Error('changed my mind')
+      }).catch((error: unknown) => String(error))
+      const deferred = await inSavepoint(trx, () => change(trx, 1, 'twice')).catch((error: unknown) =>
+        String(error),
+      )
+      const unwanted = await inSavepoint(
+        trx,
+        async () => {
+          await change(trx, 20, 'unwanted')
+          await inSavepoint(trx, () => change(trx, 22, 'inner'))
+          return 'unwanted'
+        },
+        (result) => result !== 'unwanted',
+      )
+      await inSavepoint(trx, () => change(trx, 30, 'kept'))
+      return [failed, deferred, unwanted]
+    })
+    expect(results).toEqual(['Error: changed my mind', expect.stringContaining('noted_key'), 'unwanted'])
+    expect(await all()).toEqual([1, 2, 30, 31])
+    expect(seen).toEqual(['before', 'kept'])
+  })
+
+  it('has a savepoint for whatever may be rolled back alone', () => {
+    // `rollback to savepoint` as a statement would leave work after the commit and deferred statements behind.
+    const own = fileURLToPath(new URL('driver.ts', import.meta.url))
+    const root = fileURLToPath(new URL('..', import.meta.url))
+    const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
+      .map((name) => join(root, name))
+      .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && file !== own)
+    expect(files.filter((file) => /`\s*(rollback to )?savepoint /i.test(readFileSync(file, 'utf8')))).toEqual(
+      [],
+    )
   })
 
   it('that sends nothing leaves its connection unchanged', async () => {

@@ -21,6 +21,28 @@ async function inNewTransaction<T>(db: Db, work: (trx: Trx) => Promise<T>): Prom
   }
 }
 
+/**
+ * Runs `work` in the open transaction. If it throws, or if its result is not kept, nothing of it remains, and the transaction
+ * goes on.
+ */
+export async function inSavepoint<T>(
+  trx: Trx,
+  work: () => Promise<T>,
+  isKept: (result: T) => boolean = () => true,
+): Promise<T> {
+  const savepoint = await onConnection(trx, (connection) => connection.openSavepoint())
+  const undo = () => onConnection(trx, () => savepoint.undo())
+  try {
+    const result = await work()
+    await (isKept(result) ? onConnection(trx, () => savepoint.keep()) : undo())
+    return result
+  } catch (error) {
+    // The error of the work is the one to report. If this fails too, so does the next statement.
+    await undo().catch(() => {})
+    throw error
+  }
+}
+
 /** One transaction whose statements may each take `seconds`: for large deletes in the background, never for a request. */
 export const inLongTransaction = <T>(db: Db, seconds: number, work: (trx: Trx) => Promise<T>): Promise<T> =>
   db.transaction().execute(async (trx) => {

@@ -9,7 +9,7 @@ import type { Caller } from '../auth/caller.ts'
 import type { Keyring } from '../auth/keyring.ts'
 import type { Context } from '../context.ts'
 import type { Db, Trx } from '../db/pool.ts'
-import { inTransaction } from '../db/transaction.ts'
+import { inSavepoint, inTransaction } from '../db/transaction.ts'
 import { ApiError, badRequest, conflict, refused } from '../lib/errors.ts'
 import type { Answer } from './answer.ts'
 import { errorBody } from './error-body.ts'
@@ -52,19 +52,14 @@ export async function once(
     following.length = 0
     const stored = await claim(trx, ctx.keys, request)
     if (stored !== null) return stored
-    await sql`savepoint work`.execute(trx)
-    try {
-      const answer = await work({ ...ctx, db: trx, afterCommit })
-      await store(trx, ctx.keys, request, answer)
-      return answer
-    } catch (error) {
+    const working = inSavepoint(trx, () => work({ ...ctx, db: trx, afterCommit }))
+    const answer = await working.catch((error: unknown) => {
       if (!(error instanceof ApiError) || error.status >= 500) throw error
       following.length = 0
-      await sql`rollback to savepoint work`.execute(trx)
-      const answer = { status: error.status, body: errorBody(error) }
-      await store(trx, ctx.keys, request, answer)
-      return answer
-    }
+      return { status: error.status, body: errorBody(error) }
+    })
+    await store(trx, ctx.keys, request, answer)
+    return answer
   })
   for (const follow of following) await follow(ctx)
   return answer

@@ -1,5 +1,4 @@
 // Carries out a delivery: one transaction for all of its events, so that a delivery that failed can be sent again.
-import { sql } from 'kysely'
 import { evaluateCondition } from '@millrace/engine/conditions/evaluate.ts'
 import { carryOut } from '../conductor/act.ts'
 import { advanceIn, type FollowUp } from '../conductor/advance.ts'
@@ -7,7 +6,7 @@ import { conditionFacts, requestedBuild, type BuildRequest } from '../conductor/
 import { createBuild, describeRefusal } from '../conductor/create-build.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
-import { inTransaction } from '../db/transaction.ts'
+import { inSavepoint, inTransaction } from '../db/transaction.ts'
 import { notFound } from '../lib/errors.ts'
 import { hostOf, hostSettings, locate } from '../source-hosts/settings.ts'
 import type { HostEvent } from '../source-hosts/events.ts'
@@ -219,12 +218,12 @@ async function build(
     (mergeQueue === null ? refuseByCondition(target, request) : null) ??
     (await refuseBuilt(trx, target, request, unlessBuilt))
   if (refusal !== null) return ignored(branch, refusal)
-  await sql`savepoint build`.execute(trx)
-  const created = await createBuild({ ...ctx, db: trx }, target.organization_id, request)
-  if (!created.ok) {
-    await sql`rollback to savepoint build`.execute(trx)
-    return ignored(branch, describeRefusal(created))
-  }
+  const created = await inSavepoint(
+    trx,
+    () => createBuild({ ...ctx, db: trx }, target.organization_id, request),
+    ({ ok }) => ok,
+  )
+  if (!created.ok) return ignored(branch, describeRefusal(created))
   const made = { id: created.buildId, number: created.number }
   const outcome: Outcome = { ref: branch, result: 'built', reason: null, builds: [shown(ctx, target, made)] }
   return { outcome, followUps: created.followUps }

@@ -1,12 +1,11 @@
 // Creates the builds that schedules ask for. One transaction creates the build and sets the schedule's next time, so
 // each time fires once, however many processes look. All times that were missed while no process ran fire once.
-import { sql } from 'kysely'
 import { carryOut } from '../../../conductor/act.ts'
 import type { FollowUp } from '../../../conductor/advance.ts'
 import type { BuildRequest } from '../../../conductor/build.ts'
 import { createBuild, describeRefusal } from '../../../conductor/create-build.ts'
 import type { Context } from '../../../context.ts'
-import { inTransaction } from '../../../db/transaction.ts'
+import { inSavepoint, inTransaction } from '../../../db/transaction.ts'
 import { nextRun, readCronline } from './cronline.ts'
 import * as schedules from './queries.ts'
 import type { DueSchedule } from './queries.ts'
@@ -40,9 +39,13 @@ async function fire(ctx: Context, id: string): Promise<boolean> {
         await schedules.recordFiring(trx, claimed, afterFiring(ctx, claimed, ownerIsGone))
         return []
       }
-      await sql`savepoint build`.execute(trx)
-      const created = await createBuild({ ...ctx, db: trx }, claimed.organization_id, requestOf(claimed))
-      if (!created.ok) await sql`rollback to savepoint build`.execute(trx)
+      const { organization_id: orgId } = claimed
+      const request = requestOf(claimed)
+      const created = await inSavepoint(
+        trx,
+        () => createBuild({ ...ctx, db: trx }, orgId, request),
+        ({ ok }) => ok,
+      )
       const failure = created.ok ? null : describeRefusal(created)
       await schedules.recordFiring(trx, claimed, afterFiring(ctx, claimed, failure))
       return created.ok ? created.followUps : []
