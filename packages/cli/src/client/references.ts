@@ -1,11 +1,11 @@
-// How a build or a job is named on the command line: 12, #12, web/12, an id, or the address of its page.
+// How a build or a job is named on the command line: 12, #12, web/12, or the address of its page.
 import { Refused } from '../refused.ts'
 
 export interface Reference {
   /** null: not named. */
   org: string | null
   pipeline: string | null
-  /** The number or id; null: not named. */
+  /** The number; null: not named. */
   build: string | null
   job: string | null
 }
@@ -17,8 +17,8 @@ export const isUuid = (text: string) => UUID.test(text)
 /** null: the text is no such name. `url` is the server's. */
 export function readReference(text: string, url: string): Reference | null {
   if (/^https?:\/\//i.test(text)) return readAddress(text, url)
-  const [, pipeline, build] = /^(?:([^/#\s]+)[/#]|#)?(\d+|[0-9a-f-]{36})$/i.exec(text) ?? []
-  if (build === undefined || (build.length === 36 && !isUuid(build) && !/^\d+$/.test(build))) return null
+  const [, pipeline, build] = /^(?:([^/#\s]+)[/#]|#)?(\d+)$/.exec(text) ?? []
+  if (build === undefined) return null
   return { org: null, pipeline: pipeline ?? null, build, job: null }
 }
 

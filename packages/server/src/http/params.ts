@@ -22,11 +22,11 @@ const text = (resource: string): Param => ({
   matches: isStorable,
 })
 
-/** A number from 1 that fits its column, or a UUID. */
-const numberOrUuid = (resource: string): Param => ({
-  schema: Type.Union([Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), Type.String({ format: 'uuid' })]),
+/** A number from 1 that fits its column. */
+const number = (resource: string): Param => ({
+  schema: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
   notFound: `No ${resource} found`,
-  matches: (text) => isUuid(text) || (/^[1-9]\d{0,9}$/.test(text) && Number(text) <= 2_147_483_647),
+  matches: (text) => /^[1-9]\d{0,9}$/.test(text) && Number(text) <= 2_147_483_647,
 })
 
 /** What a placeholder means in every URL that has it. Where it means something else, the route has its own `params`. */
@@ -35,7 +35,8 @@ const known: Readonly<Record<string, Param>> = {
   agent: uuid('agent'),
   annotation: uuid('annotation'),
   artifact: uuid('artifact'),
-  build: numberOrUuid('build'),
+  // Spec: the integer build number, not the build UUID.
+  build: number('build'),
   build_uuid: uuid('build'),
   cache: uuid('cache'),
   cluster: uuid('cluster'),

@@ -80,7 +80,7 @@ export async function findBuild(
   const address = readAddress(desk, given.build) ?? readAddress(desk, given.pipeline)
   if (address?.pipeline !== undefined && address.build !== undefined)
     return { org: address.org, pipeline: address.pipeline, build: address.build }
-  if (given.build !== undefined && !isUuid(given.build) && !/^#?\d+$/.test(given.build))
+  if (given.build !== undefined && !/^#?\d+$/.test(given.build))
     throw badRequest('`build` is neither a number nor the web address of a build.')
   const pipeline = await findPipeline(desk, given)
   if (given.build !== undefined) return { ...pipeline, build: given.build.replace('#', '') }

@@ -3,7 +3,7 @@ export type BuildAddress = {
   org: string
   pipeline: string
   /** Its number. */
-  build: string
+  build: number
 }
 
 export type JobAddress = BuildAddress & { job: string }

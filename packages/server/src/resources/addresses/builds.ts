@@ -1,12 +1,11 @@
 // Finds a build by its address: `…/pipelines/:pipeline/builds/:build`.
-import { sql, type RawBuilder } from 'kysely'
+import { sql } from 'kysely'
 import type { Db } from '../../db/pool.ts'
 import { notFound } from '../../lib/errors.ts'
-import { isUuid } from '../../lib/ids.ts'
 
-/** `build` is a number or a UUID. */
 interface BuildParams {
   pipeline: string
+  /** The number. */
   build: string
 }
 
@@ -18,10 +17,6 @@ export interface BuildAddress {
   state: string
 }
 
-/** For queries with `builds b`: whether it is the build that a URL names. */
-export const isNamed = (build: string): RawBuilder<boolean> =>
-  isUuid(build) ? sql`b.id = ${build}` : sql`b.number = ${build}::int`
-
 export async function findBuild(
   db: Db,
   orgId: string,
@@ -30,7 +25,7 @@ export async function findBuild(
   const { rows } = await sql<BuildAddress>`
     select b.id, b.pipeline_id, p.slug as pipeline_slug, b.number, b.state
     from pipelines p join builds b on b.pipeline_id = p.id
-    where p.organization_id = ${orgId} and p.slug = ${pipeline} and ${isNamed(build)}`.execute(db)
+    where p.organization_id = ${orgId} and p.slug = ${pipeline} and b.number = ${build}::int`.execute(db)
   return rows[0]
 }
 

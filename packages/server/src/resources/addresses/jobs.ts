@@ -5,7 +5,6 @@ import type { Caller, Organization } from '../../auth/caller.ts'
 import { accessColumn, type PipelineAccess } from '../../auth/pipeline-access.ts'
 import type { Db } from '../../db/pool.ts'
 import { forbidden, notFound } from '../../lib/errors.ts'
-import { isNamed } from './builds.ts'
 
 export interface JobParams {
   job: string
@@ -44,7 +43,7 @@ export async function findVisibleJob(
   const isInBuild =
     pipeline === undefined || build === undefined
       ? sql`true`
-      : sql`p.slug = ${pipeline} and ${isNamed(build)}`
+      : sql`p.slug = ${pipeline} and b.number = ${build}::int`
   const { rows } = await sql<JobAddress>`
     select j.id, j.kind, j.state, b.id as build_id, b.number as build_number, p.id as pipeline_id,
       p.slug as pipeline_slug, ${accessColumn(org, caller)} as access

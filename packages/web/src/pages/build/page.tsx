@@ -18,7 +18,7 @@ import { useAnnouncedState } from './use-announced-state.ts'
 
 export function BuildPage() {
   const { org, pipeline, number } = useParams({ from: '/$org/$pipeline/builds/$number' })
-  return <BuildAt key={`${org}/${pipeline}/${number}`} address={{ org, pipeline, build: number }} />
+  return <BuildAt key={`${org}/${pipeline}/${number}`} address={{ org, pipeline, build: Number(number) }} />
 }
 
 function BuildAt({ address }: { address: BuildAddress }) {

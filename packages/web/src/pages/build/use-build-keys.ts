@@ -21,7 +21,7 @@ interface Input {
 export function useBuildKeys({ address, table, selection, toggleDock, toggleFull, workspace }: Input): void {
   const navigate = useNavigate()
   const newest = useNewestNumber(address)
-  const number = Number(address.build)
+  const number = address.build
 
   const walk = (step: 1 | -1) => {
     const found = nextFailure(table.groups().jobs.failed, selection.job, step)

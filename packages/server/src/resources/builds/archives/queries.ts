@@ -3,7 +3,6 @@ import type { Caller, Organization } from '../../../auth/caller.ts'
 import { accessColumn, type PipelineAccess } from '../../../auth/pipeline-access.ts'
 import type { Db } from '../../../db/pool.ts'
 import type { Position } from '../../../http/cursors.ts'
-import { isUuid } from '../../../lib/ids.ts'
 
 export interface ArchivedBuildRow {
   id: string
@@ -44,17 +43,15 @@ export async function listInPipeline(
   return rows
 }
 
-/** By its number or its UUID. */
 export async function findInPipeline(
   db: Db,
   orgId: string,
   pipelineSlug: string,
   build: string,
 ): Promise<ArchivedBuildRow | undefined> {
-  const isNamed = isUuid(build) ? sql`a.id = ${build}` : sql`a.number = ${build}::int`
   const { rows } = await sql<ArchivedBuildRow>`
     select ${columns} from pipelines p join archived_builds a on a.pipeline_id = p.id
-    where p.organization_id = ${orgId} and a.organization_id = ${orgId} and p.slug = ${pipelineSlug} and ${isNamed}`.execute(
+    where p.organization_id = ${orgId} and a.organization_id = ${orgId} and p.slug = ${pipelineSlug} and a.number = ${build}::int`.execute(
     db,
   )
   return rows[0]
@@ -79,7 +76,7 @@ export async function findVisibleLog(
   const isInBuild =
     pipeline === undefined || build === undefined
       ? sql`true`
-      : sql`p.slug = ${pipeline} and ${isUuid(build) ? sql`a.id = ${build}` : sql`a.number = ${build}::int`}`
+      : sql`p.slug = ${pipeline} and a.number = ${build}::int`
   const { rows } = await sql<ArchivedLogRow & { access: PipelineAccess }>`
     select l.job_id, p.slug as pipeline_slug, a.number as build_number, l.header_times, l.blob_key, l.size,
       ${accessColumn(org, caller)} as access

@@ -2,7 +2,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../../db/pool.ts'
 import type { Statement } from '../../../db/statement.ts'
-import { isNamed } from '../../addresses/builds.ts'
 import { jobNote } from '../graph/short-json.ts'
 import { shownState } from '../../job/job-json.ts'
 import { testId } from '../../tests/test_runs/queries.ts'
@@ -33,7 +32,7 @@ export async function findBuild(
     select b.id, b.pipeline_id, p.slug as pipeline_slug, b.number, b.state, b.shown_state, left(b.message, 300) as message,
       b.branch, left(b.branch, 300) as shown_branch, left(b.commit, 100) as commit, b.created_at, b.started_at, b.finished_at
     from pipelines p join builds b on b.pipeline_id = p.id
-    where p.organization_id = ${orgId} and p.slug = ${pipelineSlug} and ${isNamed(build)}`.execute(db)
+    where p.organization_id = ${orgId} and p.slug = ${pipelineSlug} and b.number = ${build}::int`.execute(db)
   return rows[0]
 }
 

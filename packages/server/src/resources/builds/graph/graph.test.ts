@@ -188,10 +188,9 @@ describe('GET B/graph', () => {
   })
 
   it('answers 404 to other tenants and to pipelines one may not read, 403 without the scope', async () => {
-    const { path, build } = await aGraph('steps: [{ command: a }]')
+    const { path } = await aGraph('steps: [{ command: a }]')
     const stranger = await anAdmin(app, await anOrganization(app))
     expect((await get(path, stranger.token)).status).toBe(404)
-    expect((await get(path.replace(/builds\/\d+/, `builds/${build.id}`))).status).toBe(200)
     expect((await get(path.replace(/builds\/\d+/, 'builds/77'))).status).toBe(404)
     const scoped = await aToken(app, admin, { scopes: ['read_pipelines'] })
     expect((await get(path, scoped)).status).toBe(403)

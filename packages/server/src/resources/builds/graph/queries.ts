@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { bare, object, text, word } from '../../../db/json-text.ts'
 import type { Db } from '../../../db/pool.ts'
-import { isNamed } from '../../addresses/builds.ts'
 import { jobsOfSteps, shortBuild, shortJob } from './short-json.ts'
 
 /** For queries with `build_steps s`. */
@@ -43,6 +42,6 @@ export async function findGraph(
           where j.build_id = b.id order by j.position, j.created_at, j.id) listed)`,
     })} as graph
     from pipelines p join builds b on b.pipeline_id = p.id
-    where p.organization_id = ${orgId} and p.slug = ${pipelineSlug} and ${isNamed(build)}`.execute(db)
+    where p.organization_id = ${orgId} and p.slug = ${pipelineSlug} and b.number = ${build}::int`.execute(db)
   return rows[0]?.graph
 }

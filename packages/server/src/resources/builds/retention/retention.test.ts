@@ -211,7 +211,7 @@ describe('retention', () => {
     const { archived_at, ...shown } = after.body
     expect(Date.parse(String(archived_at))).toBeGreaterThanOrEqual(startedAt)
     expect(shown).toEqual(before.body)
-    expect((await call('GET', `${at}/builds/${build.id}`)).body.number).toBe(1)
+    expect((await call('GET', `${at}/builds/${build.id}`)).status).toBe(404)
     const short = await call('GET', `${at}/builds/1?exclude_jobs=true&exclude_pipeline=true`)
     expect([short.body.jobs, short.body.pipeline]).toEqual([undefined, undefined])
     expect((await call('GET', `${at}/builds/1?job_states=failed`)).body.jobs).toEqual([])
