@@ -1,23 +1,21 @@
-import { arch, hostname, platform, release, type as systemType } from 'node:os'
+import { hostname, platform, release, type as systemType } from 'node:os'
 import type { RegisterRequest } from '@millrace/protocol/agents.ts'
 import type { Settings } from '../settings.ts'
 import { VERSION } from '../version.ts'
-
-/** Processor names as the protocol spells them. */
-const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' }
+import { processorName, withHostTags } from './host-tags.ts'
 
 export function registrationOf(settings: Settings, number: number): RegisterRequest {
   return {
     name: settings.name.replaceAll('%spawn', String(number)),
     hostname: hostname(),
     os: `${systemType()} ${release()} (${platform()})`,
-    arch: ARCHITECTURES[arch()] ?? arch(),
+    arch: processorName(),
     version: VERSION,
     build: 'millrace',
     script_eval_enabled: true,
     ignore_in_dispatches: settings.acquireJob !== null,
     ...(settings.priority === null ? {} : { priority: String(settings.priority) }),
-    meta_data: [...settings.tags],
+    meta_data: withHostTags(settings.tags),
     pid: process.pid,
     features: featuresOf(settings),
   }

@@ -36,7 +36,7 @@ describe('an agent', () => {
     const { server, pool } = await anAgent({
       name: 'box-%spawn',
       spawn: 2,
-      tags: ['os=linux', 'queue=old'],
+      tags: ['os=plan9', 'queue=old'],
       queue: 'fast',
       priority: 3,
     })
@@ -49,7 +49,12 @@ describe('an agent', () => {
       .map(({ body }) => JSON.parse(body.toString()) as Record<string, unknown>)
     expect(registered.map(({ name }) => String(name)).toSorted()).toEqual(['box-1', 'box-2'])
     expect(registered[0]).toMatchObject({
-      meta_data: ['os=linux', 'queue=fast'],
+      meta_data: [
+        'os=plan9',
+        'queue=fast',
+        expect.stringMatching(/^arch=\w+$/),
+        expect.stringMatching(/^hostname=./),
+      ],
       priority: '3',
       ignore_in_dispatches: false,
     })

@@ -45,7 +45,7 @@ export const agentStart = (): Command =>
   command(
     'start',
     'Run agents that take jobs from a control plane, until they are stopped.',
-    'agent start --token mrct_... --queue default --tags os=linux,gpu=no --spawn 4',
+    'agent start --token mrct_... --queue default --tags gpu=no --spawn 4',
   )
     .helpGroup(HELP_GROUPS.here)
     .addOption(
@@ -65,7 +65,10 @@ export const agentStart = (): Command =>
       ),
     )
     .addOption(
-      new Option('--tags <tags>', 'what jobs may ask for, such as os=linux,gpu=no')
+      new Option(
+        '--tags <tags>',
+        "what jobs may ask for besides the machine's own os, arch and hostname, such as gpu=no",
+      )
         .env('MILLRACE_AGENT_TAGS')
         .argParser((text) => text.split(',').filter((tag) => tag.trim() !== '')),
     )
