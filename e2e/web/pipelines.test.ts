@@ -6,6 +6,42 @@ import { aScene } from './scene.ts'
 const steps = 'steps: [{ label: One, command: a }]'
 
 withBrowser.describe('a pipeline', () => {
+  it('takes its steps from the repository unless they are written on the page', async () => {
+    const server = theServer()
+    const made = async (name: string) => {
+      const { body } = await server.get(
+        `/v2/organizations/default/pipelines/${name.toLowerCase().replaceAll(' ', '-')}`,
+      )
+      return String(body['configuration'])
+    }
+    const fill = async (name: string) => {
+      await page.getByLabel('Name', { exact: true }).fill(name)
+      await page.getByLabel('Repository', { exact: true }).fill('https://git.example.com/a.git')
+    }
+    const create = async () => {
+      await page.getByRole('button', { name: 'Create', exact: true }).click()
+      await page.waitForURL((url) => !url.pathname.endsWith('/new'))
+    }
+    const tab = await visit()
+    const { page } = tab
+    await signIn(tab, server, '/organizations/default/pipelines/new')
+    const first = `From the repository ${Date.now()}`
+    await fill(first)
+    await create()
+    expect(await made(first)).toMatch(/^steps:\n.*\n {4}command: buildkite-agent pipeline upload\n$/)
+
+    await page.goto(`${server.url}/organizations/default/pipelines/new`)
+    const second = `From the page ${Date.now()}`
+    await fill(second)
+    await page.getByLabel('Where the steps are').selectOption('Write the steps here')
+    await page.getByRole('textbox', { name: 'Steps of the pipeline, in YAML' }).waitFor()
+    await create()
+    const written = await made(second)
+    expect(written).toContain('block: "Deploy?"')
+    expect(written).not.toMatch(/pipeline upload|make /)
+    expect(tab.complaints).toEqual([])
+  })
+
   it('is deleted only when its name is typed', async () => {
     const server = theServer()
     const name = 'Delete me, please'

@@ -3,12 +3,12 @@ import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState, type FormEvent } from 'react'
 import { ApiFailure, call, newKey } from '../../api/call.ts'
 import { keyOf } from '../../api/queries.ts'
-import { StepsEditor } from '../../editor/StepsEditor.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { FieldStack, SelectField, TextField } from '../../parts/Field.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { clustersQuery } from '../clusters/queries.ts'
-import { exampleSteps } from './example.ts'
+import { repositorySteps } from './example.ts'
+import { FirstSteps } from './FirstSteps.tsx'
 import styles from './page.module.css'
 
 export function NewPipelinePage() {
@@ -21,7 +21,7 @@ export function NewPipelinePage() {
   const [repository, setRepository] = useState('')
   const [branch, setBranch] = useState('main')
   const [clusterId, setClusterId] = useState('')
-  const [configuration, setConfiguration] = useState(exampleSteps)
+  const [configuration, setConfiguration] = useState(repositorySteps)
   const [hasErrors, setHasErrors] = useState(false)
   const create = useMutation({
     async mutationFn({ withBuild }: { withBuild: boolean }) {
@@ -107,10 +107,7 @@ export function NewPipelinePage() {
             </Button>
           </div>
         </FieldStack>
-        <section className={styles.steps} aria-label="Steps">
-          <h2>Steps</h2>
-          <StepsEditor text={exampleSteps} onChange={setConfiguration} onChecked={setHasErrors} />
-        </section>
+        <FirstSteps onChange={setConfiguration} onChecked={setHasErrors} />
       </form>
     </Page>
   )
