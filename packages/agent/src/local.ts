@@ -10,7 +10,9 @@ import type {
 } from '@millrace/protocol/local-agents.ts'
 import { endLeftovers, startAgents } from './pool.ts'
 import type { AgentOptions, AgentPool } from './pool.ts'
+import { defaultSocketsPath } from './settings.ts'
 import type { JobLaunch } from './settings.ts'
+import { makeLockToken } from './sockets/lock-token.ts'
 
 const CANCEL_GRACE_SECONDS = 2
 /** A killed server cannot receive the report. */
@@ -32,7 +34,10 @@ async function start({ isAlone, jobs, ...given }: LocalAgentStart): Promise<void
     cancelGraceSeconds: CANCEL_GRACE_SECONDS,
     ...(socketsPath === null ? {} : { socketsPath }),
   }
-  pool = startAgents({ ...common, ...jobOptions(jobs, common), token, spawn: count })
+  // A job's process may not read the file of the token.
+  const lockToken = await makeLockToken(socketsPath ?? defaultSocketsPath()).catch(() => null)
+  const trusted = lockToken === null ? common : { ...common, lockToken }
+  pool = startAgents({ ...trusted, ...jobOptions(jobs, { trusted, forks: common }), token, spawn: count })
   try {
     await pool.connected
     answer({ kind: 'connected' })
@@ -49,25 +54,28 @@ async function stop(): Promise<void> {
   process.exit(0)
 }
 
-type Common = Pick<AgentOptions, 'endpoint' | 'name' | 'cancelGraceSeconds' | 'socketsPath'>
+type Common = Pick<AgentOptions, 'endpoint' | 'name' | 'cancelGraceSeconds' | 'socketsPath' | 'lockToken'>
 
 function jobOptions(
   jobs: LocalJobs,
-  common: Common,
+  common: { trusted: Common; forks: Common },
 ): Pick<AgentOptions, 'buildPath' | 'environment' | 'refuseForks' | 'separateJobs'> {
   if (jobs.kind === 'unprotected') return { ...jobs.own, refuseForks: jobs.refusal }
-  const launch = ({ command, user, buildPath, environment }: JobIdentity): JobLaunch => ({
+  const launch = ({ command, user, buildPath, environment }: JobIdentity, shared: Common): JobLaunch => ({
     command,
     user,
     node: process.execPath,
     program: fileURLToPath(new URL('separate/program.js', import.meta.url)),
-    options: { ...common, buildPath, environment },
+    options: { ...shared, buildPath, environment },
   })
   const { buildPath, environment } = jobs.trusted
   return {
     buildPath,
     environment,
-    separateJobs: { trusted: launch(jobs.trusted), forks: launch(jobs.forks) },
+    separateJobs: {
+      trusted: launch(jobs.trusted, common.trusted),
+      forks: launch(jobs.forks, common.forks),
+    },
   }
 }
 

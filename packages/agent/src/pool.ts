@@ -10,6 +10,7 @@ import { withDefaults } from './settings.ts'
 import type { AgentOptions, Settings } from './settings.ts'
 import { startLockServer } from './sockets/locks.ts'
 import type { LockServer } from './sockets/locks.ts'
+import { makeLockToken } from './sockets/lock-token.ts'
 import { runWorker } from './worker/worker.ts'
 import type { WorkerEnd } from './worker/worker.ts'
 
@@ -33,17 +34,18 @@ interface PoolEnd {
 const PIPES_AT_ONCE = 16
 
 export function startAgents(options: AgentOptions): AgentPool {
-  const settings = withDefaults(options)
+  const given = withDefaults(options)
   const stopping = new AbortController()
   const forced = new AbortController()
   // Every agent, and every call it makes, listens to these two.
   setMaxListeners(0, stopping.signal, forced.signal)
-  const numbers = Array.from({ length: settings.spawn }, (_, index) => index + 1)
+  const numbers = Array.from({ length: given.spawn }, (_, index) => index + 1)
   const connections = numbers.map(() => deferred<{ id: string; name: string }>())
   const connected = Promise.all(connections.map(({ promise }) => promise))
   connected.catch(() => {})
 
   async function run(): Promise<PoolEnd> {
+    const settings = { ...given, lockToken: given.lockToken ?? (await findOrMakeLockToken(given)) }
     const commands = await makeCommandsFolder(settings.nodePath)
     const locks = createLocksOf(settings)
     const reaper = startJobReaper()
@@ -103,6 +105,15 @@ export function startAgents(options: AgentOptions): AgentPool {
  */
 export async function endLeftovers(buildPath: string): Promise<void> {
   await killByVariable('BUILDKITE_BUILD_PATH', resolve(buildPath))
+}
+
+async function findOrMakeLockToken({ socketsPath, log }: Settings): Promise<string | null> {
+  try {
+    return await makeLockToken(socketsPath)
+  } catch (error) {
+    log.warn({ error: String(error) }, 'Locks between jobs do not work.')
+    return null
+  }
 }
 
 /** While another process is the lock server, try no more often. Commands of jobs wait longer for a lock server. */

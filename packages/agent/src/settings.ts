@@ -34,6 +34,8 @@ export interface AgentOptions {
   pluginsPath?: string
   /** Folder of the sockets of this machine's agents. Keep it short: socket paths are limited. */
   socketsPath?: string
+  /** The token of the locks of trusted jobs. Absent: the one of the folder of sockets. */
+  lockToken?: string
   log?: AgentLog
   disconnectAfterJob?: boolean
   disconnectAfterIdleSeconds?: number
@@ -111,6 +113,7 @@ export interface Settings extends Required<
     | 'environment'
     | 'hooksPath'
     | 'cachePath'
+    | 'lockToken'
     | 'mirrorsPath'
     | 'processLimit'
     | 'signing'
@@ -126,6 +129,8 @@ export interface Settings extends Required<
   allowedPlugins: readonly RegExp[] | null
   allowedVariables: readonly RegExp[] | null
   cachePath: string | null
+  /** null: jobs have only the locks of forks. */
+  lockToken: string | null
   mirrorsPath: string | null
   processLimit: ProcessLimit | null
   signing: { jwksFile: string; keyId: string } | null
@@ -144,6 +149,8 @@ export interface Settings extends Required<
 const HARMLESS =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|TERM|SSH_AUTH_SOCK|XDG_\w+|(HTTPS?|NO|ALL)_PROXY|(https?|no|all)_proxy|SSL_CERT_(FILE|DIR)|NODE_EXTRA_CA_CERTS)$/
 
+export const defaultSocketsPath = (): string => join(tmpdir(), `millrace-agent-${process.getuid?.()}`)
+
 export function withDefaults(options: AgentOptions): Settings {
   const buildPath = resolve(options.buildPath)
   const queueTag = options.queue === undefined ? [] : [`queue=${options.queue}`]
@@ -160,7 +167,7 @@ export function withDefaults(options: AgentOptions): Settings {
     buildPath,
     hooksPath: options.hooksPath === undefined ? null : resolve(options.hooksPath),
     pluginsPath: resolve(options.pluginsPath ?? join(buildPath, '.plugins')),
-    socketsPath: options.socketsPath ?? join(tmpdir(), `millrace-agent-${process.getuid?.()}`),
+    socketsPath: options.socketsPath ?? defaultSocketsPath(),
     log: options.log ?? silentLog,
     disconnectAfterJob: options.disconnectAfterJob ?? false,
     disconnectAfterIdleSeconds: options.disconnectAfterIdleSeconds ?? null,
@@ -179,6 +186,7 @@ export function withDefaults(options: AgentOptions): Settings {
     repositoryHooks: options.repositoryHooks ?? true,
     clock: options.clock ?? systemClock,
     cachePath: options.cachePath ?? null,
+    lockToken: options.lockToken ?? null,
     mirrorsPath: options.mirrorsPath ?? null,
     processLimit: options.processLimit ?? null,
     signing: options.signing ?? null,

@@ -2,7 +2,7 @@
 
 import { needlesOf, REDACTED_VARIABLES, secretValues } from '../log/secrets.ts'
 import { redactText } from '../log/redactor.ts'
-import { askSocket } from '../sockets/http.ts'
+import { askPatiently, askSocket } from '../sockets/http.ts'
 import { JOB_SOCKET_PATH } from '../sockets/job-socket.ts'
 import { Exit } from './verb.ts'
 import type { Io } from './verb.ts'
@@ -18,7 +18,8 @@ export async function askAgent(
   const token = io.env['BUILDKITE_AGENT_JOB_API_TOKEN'] ?? ''
   if (socket === '' || token === '')
     throw new Exit(1, 'This works only inside a job of an agent on this machine.')
-  const answer = await askSocket(socket, { method, path: `${JOB_SOCKET_PATH}${path}`, token, body })
+  const question = { method, path: `${JOB_SOCKET_PATH}${path}`, token, body }
+  const answer = await askPatiently(() => askSocket(socket, question))
   const given = typeof answer.body === 'object' && answer.body !== null ? answer.body : {}
   if (answer.status > 299)
     throw new Exit(1, 'error' in given ? String(given.error) : `The agent answered ${answer.status}.`)

@@ -90,6 +90,7 @@ function ownVariables({ settings, job, session, binPath, socket }: EnvironmentFa
     BUILDKITE_HOOKS_PATH: settings.hooksPath ?? '',
     BUILDKITE_PLUGINS_PATH: settings.pluginsPath,
     BUILDKITE_SOCKETS_PATH: settings.socketsPath,
+    MILLRACE_LOCK_TOKEN: job.from_fork === true ? '' : (settings.lockToken ?? ''),
     BUILDKITE_COMMAND_EVAL: 'true',
     BUILDKITE_PLUGINS_ENABLED: String(settings.plugins),
     BUILDKITE_LOCAL_HOOKS_ENABLED: String(settings.repositoryHooks),

@@ -211,7 +211,7 @@ describe('a job', () => {
     await server.finished(server.offer({ BUILDKITE_COMMAND: 'true' }))
     other?.close()
     await server.finished(server.offer({ BUILDKITE_COMMAND: 'true' }))
-    expect(await readLock(socketsPath, 'a key')).toBe('')
+    expect(await readLock({ socketsPath, token: null }, 'a key')).toBe('')
   })
 
   it('is reported as not run when nothing can be prepared for it', async () => {

@@ -285,8 +285,8 @@ function openJobSocket(run: JobRun, socket: JobSocket): void {
   socket.open({
     env: () => ({ ...run.env }),
     setEnv(changes) {
-      Object.assign(run.env, changes)
       run.log.hideVariables(changes)
+      Object.assign(run.env, changes)
     },
     unsetEnv(names) {
       for (const name of names) Reflect.deleteProperty(run.env, name)

@@ -3,12 +3,13 @@
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { join } from 'node:path'
-import { listen } from './http.ts'
-import type { SocketAnswer, SocketRequest } from './http.ts'
+import { TooManySecrets } from '../log/job-log.ts'
+import { listen, refuse } from './http.ts'
+import type { SocketAnswer, SocketRoute } from './http.ts'
 
 export const JOB_SOCKET_PATH = '/api/current-job/v0'
 
-interface JobApi {
+export interface JobApi {
   env(): Record<string, string>
   setEnv(changes: Readonly<Record<string, string>>): void
   unsetEnv(names: readonly string[]): void
@@ -44,15 +45,13 @@ const FIXED = new Set([
   'BUILDKITE_JOB_ID',
   'BUILDKITE_PLUGINS_PATH',
   'BUILDKITE_SOCKETS_PATH',
+  'MILLRACE_LOCK_TOKEN',
 ])
 
 export async function listenForJobs(folder: string): Promise<JobSockets> {
   const path = join(folder, 'job.sock')
   const jobs = new Map<string, JobApi>()
-  const server = await listen(path, (request) => {
-    for (const [token, job] of jobs) if (isSame(request.token, token)) return answer(job, request)
-    return refuse(401, 'the token is wrong')
-  })
+  const server = await listen(path, routesOf(jobs))
   return {
     path,
     add() {
@@ -68,25 +67,60 @@ export async function listenForJobs(folder: string): Promise<JobSockets> {
   }
 }
 
-function answer(job: JobApi, { method, path, body }: SocketRequest): SocketAnswer {
-  const given = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
-  switch (`${method} ${path.slice(JOB_SOCKET_PATH.length)}`) {
-    case 'GET /env':
-      return { status: 200, body: { env: job.env() } }
-    case 'PATCH /env':
-      return setEnv(job, given['env'])
-    case 'DELETE /env':
-      return unsetEnv(job, given['keys'])
-    case 'POST /redactions':
-      if (typeof given['redact'] !== 'string') return refuse(422, 'redact must be a text')
-      job.hide(given['redact'])
+interface JobRoute {
+  name: string
+  maxBodyBytes: number
+  answer(job: JobApi, given: Readonly<Record<string, unknown>>): SocketAnswer
+}
+
+const MEBIBYTE = 1024 * 1024
+/** Linux starts no process with a larger environment. */
+const MAX_ENV_BYTES = 2 * MEBIBYTE
+
+const ROUTES: readonly JobRoute[] = [
+  { name: 'GET /env', maxBodyBytes: 0, answer: (job) => ({ status: 200, body: { env: job.env() } }) },
+  { name: 'PATCH /env', maxBodyBytes: 4 * MEBIBYTE, answer: (job, { env }) => setEnv(job, env) },
+  { name: 'DELETE /env', maxBodyBytes: 4 * MEBIBYTE, answer: (job, { keys }) => unsetEnv(job, keys) },
+  {
+    name: 'POST /redactions',
+    maxBodyBytes: 4 * MEBIBYTE,
+    answer(job, { redact }) {
+      if (typeof redact !== 'string') return refuse(422, 'redact must be a text')
+      job.hide(redact)
       return { status: 201, body: { redacted: [] } }
-    case 'POST /redacted':
-      if (typeof given['text'] !== 'string') return refuse(422, 'text must be a text')
-      return { status: 200, body: { text: job.redact(given['text']) } }
-    default:
-      return refuse(404, 'there is nothing here')
-  }
+    },
+  },
+  {
+    name: 'POST /redacted',
+    maxBodyBytes: 16 * MEBIBYTE,
+    answer(job, { text }) {
+      if (typeof text !== 'string') return refuse(422, 'text must be a text')
+      return { status: 200, body: { text: job.redact(text) } }
+    },
+  },
+]
+
+export function routesOf(jobs: ReadonlyMap<string, JobApi>): SocketRoute[] {
+  return ROUTES.map(({ name, maxBodyBytes, answer }): SocketRoute => {
+    const [method = '', path = ''] = name.split(' ')
+    return {
+      method,
+      path: `${JOB_SOCKET_PATH}${path}`,
+      maxBodyBytes,
+      answer(request) {
+        const [, job] = [...jobs].find(([token]) => isSame(request.token, token)) ?? []
+        if (job === undefined) return refuse(401, 'the token is wrong')
+        const { body } = request
+        const given = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
+        try {
+          return answer(job, given)
+        } catch (error) {
+          if (error instanceof TooManySecrets) return refuse(422, error.message)
+          throw error
+        }
+      },
+    }
+  })
 }
 
 function setEnv(job: JobApi, env: unknown): SocketAnswer {
@@ -101,6 +135,8 @@ function setEnv(job: JobApi, env: unknown): SocketAnswer {
   }
   const before = job.env()
   const names = Object.keys(changes)
+  if (bytesOf({ ...before, ...changes }) > MAX_ENV_BYTES)
+    return refuse(422, `the environment would have more than ${MAX_ENV_BYTES} bytes`)
   job.setEnv(changes)
   return {
     status: 200,
@@ -120,8 +156,11 @@ function unsetEnv(job: JobApi, keys: unknown): SocketAnswer {
   return { status: 200, body: { unset: names.filter((name) => Object.hasOwn(before, name)) } }
 }
 
-function refuse(status: number, error: string): SocketAnswer {
-  return { status, body: { error } }
+function bytesOf(env: Readonly<Record<string, string>>): number {
+  return Object.entries(env).reduce(
+    (sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(value) + 2,
+    0,
+  )
 }
 
 function isSame(given: string, token: string): boolean {

@@ -4,7 +4,10 @@ import { expect, describe, it } from 'vitest'
 import { needing, rootLacks } from '../../../../testbed/src/needing.ts'
 import { aFolder } from '../../test/agent.ts'
 import { listen } from './http.ts'
-import { startLockServer, lockSocketPath, readLock, swapLock } from './locks.ts'
+import { startLockServer, lockRoutes, lockSocketPath, readLock, swapLock } from './locks.ts'
+
+/** The locks that need no token. */
+const forks = (socketsPath: string) => ({ socketsPath, token: null })
 
 describe('locks between jobs', () => {
   it('are kept by one process, and taken by one of many', async () => {
@@ -13,19 +16,19 @@ describe('locks between jobs', () => {
     expect(lockServer).not.toBeNull()
     expect(await startLockServer(folder)).toBeNull()
     const swaps = await Promise.all(
-      ['a', 'b', 'c'].map((to) => swapLock(folder, 'a key/with.dots', { from: '', to })),
+      ['a', 'b', 'c'].map((to) => swapLock(forks(folder), 'a key/with.dots', { from: '', to })),
     )
     const winners = swaps.filter(({ isSwapped }) => isSwapped).map(({ value }) => value)
-    expect(winners).toEqual([await readLock(folder, 'a key/with.dots')])
+    expect(winners).toEqual([await readLock(forks(folder), 'a key/with.dots')])
     lockServer?.close()
   })
 
   it('are kept by one of those who begin at once, and found by who asks before that', async () => {
     const folder = await aFolder()
-    const asked = readLock(folder, 'a key')
+    const asked = readLock(forks(folder), 'a key')
     const begun = [1, 2, 3].map(async () => {
       const lockServer = await startLockServer(folder)
-      return { lockServer, value: await readLock(folder, 'a key') }
+      return { lockServer, value: await readLock(forks(folder), 'a key') }
     })
     expect(await asked).toBe('')
     const lockServers = (await Promise.all(begun)).flatMap(({ lockServer }) => lockServer ?? [])
@@ -37,9 +40,15 @@ describe('locks between jobs', () => {
     const folder = await aFolder()
     await writeFile(`${lockSocketPath(folder)}.election`, '')
     const keeping = startLockServer(folder)
-    const other = await listen(lockSocketPath(folder), () => ({ status: 200, body: { value: 'of another' } }))
+    const other = await listen(
+      lockSocketPath(folder),
+      lockRoutes(folder).map((route) => ({
+        ...route,
+        answer: () => ({ status: 200, body: { value: 'of another' } }),
+      })),
+    )
     expect(await keeping).toBeNull()
-    expect(await readLock(folder, 'a key')).toBe('of another')
+    expect(await readLock(forks(folder), 'a key')).toBe('of another')
     other.close()
   })
 
@@ -63,7 +72,7 @@ describe('abuse case R12: the folder of the lock socket', () => {
     await chmod(open, 0o777)
     await symlink(folder, link)
     await expect(startLockServer(open)).rejects.toThrow('Other users may write to it')
-    await expect(readLock(open, 'key')).rejects.toThrow('Other users may write to it')
+    await expect(readLock(forks(open), 'key')).rejects.toThrow('Other users may write to it')
     await expect(startLockServer(link)).rejects.toThrow('is not a folder')
   })
 
@@ -72,6 +81,6 @@ describe('abuse case R12: the folder of the lock socket', () => {
     await mkdir(folder, { mode: 0o700 })
     await chown(folder, 12_345, 12_345)
     await expect(startLockServer(folder)).rejects.toThrow('It belongs to another user')
-    await expect(readLock(folder, 'key')).rejects.toThrow('It belongs to another user')
+    await expect(readLock(forks(folder), 'key')).rejects.toThrow('It belongs to another user')
   })
 })

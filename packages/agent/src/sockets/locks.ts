@@ -5,8 +5,11 @@ import { chmod, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { codeOf } from '../http/exchange.ts'
-import { askSocket, listen } from './http.ts'
-import type { SocketAnswer, SocketRequest } from './http.ts'
+import { askPatiently, askSocket, listen, refuse } from './http.ts'
+import type { SocketAnswer, SocketRequest, SocketRoute } from './http.ts'
+import { createLockTable, LOCK_LIMITS } from './lock-table.ts'
+import type { LockTable } from './lock-table.ts'
+import { findLockToken } from './lock-token.ts'
 import { makeOwnFolder, requireOwnFolder } from './own-folder.ts'
 
 const LOCK_PATH = '/api/leader/v0/lock'
@@ -30,7 +33,7 @@ export async function startLockServer(socketsPath: string): Promise<LockServer |
   const electionFile = `${path}.election`
   while (!(await isServing(path))) {
     // The election file ensures that only one process replaces a dead socket.
-    if (await beginElection(electionFile)) return becomeLockServer(path, electionFile)
+    if (await beginElection(electionFile)) return becomeLockServer(socketsPath, electionFile)
     // A process that was killed during its election leaves the file behind.
     const begun = await stat(electionFile).catch(() => null)
     if (begun !== null && Date.now() - begun.mtimeMs > ELECTION_MS) await rm(electionFile, { force: true })
@@ -50,11 +53,12 @@ async function beginElection(electionFile: string): Promise<boolean> {
   }
 }
 
-async function becomeLockServer(path: string, electionFile: string): Promise<LockServer | null> {
+async function becomeLockServer(socketsPath: string, electionFile: string): Promise<LockServer | null> {
+  const path = lockSocketPath(socketsPath)
   try {
     if (await isServing(path)) return null
     await rm(path, { force: true })
-    const server = await listen(path, createLocks())
+    const server = await listen(path, lockRoutes(socketsPath))
     // The folder's mode restricts access. Jobs may run as another user than the agent.
     await chmod(path, 0o666)
     server.unref()
@@ -67,37 +71,47 @@ async function becomeLockServer(path: string, electionFile: string): Promise<Loc
   }
 }
 
-export async function readLock(socketsPath: string, key: string): Promise<string> {
-  const { body } = await askLockServer(socketsPath, { method: 'GET', path: lockUrl(key) })
-  return valueIn(body)
+export interface LockAccess {
+  socketsPath: string
+  /** null for jobs of forks, which have locks of their own. */
+  token: string | null
+}
+
+export async function readLock(access: LockAccess, key: string): Promise<string> {
+  const { value } = await askLockServer(access, { method: 'GET', path: lockUrl(key) })
+  return String(value)
 }
 
 /** Sets the value if it is the expected one. Returns the value it then has. */
 export async function swapLock(
-  socketsPath: string,
+  access: LockAccess,
   key: string,
   change: { from: string; to: string },
 ): Promise<{ value: string; isSwapped: boolean }> {
-  const { body } = await askLockServer(socketsPath, {
+  const { value, swapped } = await askLockServer(access, {
     method: 'PATCH',
     path: lockUrl(key),
     body: { old: change.from, new: change.to },
   })
-  const isSwapped = typeof body === 'object' && body !== null && 'swapped' in body && body.swapped === true
-  return { value: valueIn(body), isSwapped }
+  return { value: String(value), isSwapped: swapped === true }
 }
 
 /** Retries, because the agent of this job may be about to become the lock server. */
 async function askLockServer(
-  socketsPath: string,
+  { socketsPath, token }: LockAccess,
   request: Parameters<typeof askSocket>[1],
-): Promise<SocketAnswer> {
+): Promise<Record<string, unknown>> {
   const path = lockSocketPath(socketsPath)
   const until = Date.now() + ELECTION_MS
+  const question = token === null ? request : { ...request, token }
   for (;;) {
     try {
       await requireOwnFolder(socketsPath)
-      return await askSocket(path, request)
+      const { status, body } = await askPatiently(() => askSocket(path, question))
+      const given = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
+      if (status > 299)
+        throw new Error(`The lock server refused: ${JSON.stringify(given['error'] ?? status)}.`)
+      return given
     } catch (error) {
       if (!isNobodyThere(error)) throw error
       if (Date.now() > until)
@@ -109,21 +123,41 @@ async function askLockServer(
 
 const isNobodyThere = (error: unknown) => ['ENOENT', 'ECONNREFUSED'].includes(codeOf(error))
 
-function createLocks(): (request: SocketRequest) => SocketAnswer {
-  const values = new Map<string, string>()
-  return ({ method, path, query, body }) => {
-    const key = query.get('key') ?? ''
-    if (path === '/ping') return { status: 200, body: {} }
-    if (path !== LOCK_PATH || key === '') return { status: 404, body: { error: 'there is no such lock' } }
-    const value = values.get(key) ?? ''
-    if (method === 'GET') return { status: 200, body: { value } }
-    const change = (body ?? {}) as { old?: string; new?: string }
-    if (value !== change.old) return { status: 200, body: { value, swapped: false } }
-    const next = change.new ?? ''
-    if (next === '') values.delete(key)
-    else values.set(key, next)
-    return { status: 200, body: { value: next, swapped: true } }
+const MAX_CHANGE_BYTES = 8 * 1024
+
+export function lockRoutes(socketsPath: string): SocketRoute[] {
+  const trusted = createLockTable(LOCK_LIMITS.trusted)
+  const forks = createLockTable(LOCK_LIMITS.forks)
+  let known = findLockToken(socketsPath)
+
+  /** Undefined: the token is wrong. */
+  function tableFor(token: string): LockTable | undefined {
+    if (token === '') return forks
+    // The file may be a new one, after a cleaner of temporary files.
+    if (token !== known) known = findLockToken(socketsPath)
+    return token === known ? trusted : undefined
   }
+
+  const answerFrom =
+    (ask: (table: LockTable, key: string, body: unknown) => SocketAnswer) =>
+    ({ token, query, body }: SocketRequest): SocketAnswer => {
+      const table = tableFor(token)
+      return table === undefined
+        ? refuse(401, 'the token is wrong')
+        : ask(table, query.get('key') ?? '', body)
+    }
+  return [
+    { method: 'GET', path: '/ping', maxBodyBytes: 0, answer: () => ({ status: 200, body: {} }) },
+    { method: 'GET', path: LOCK_PATH, maxBodyBytes: 0, answer: answerFrom((table, key) => table.read(key)) },
+    {
+      method: 'PATCH',
+      path: LOCK_PATH,
+      maxBodyBytes: MAX_CHANGE_BYTES,
+      answer: answerFrom((table, key, body) =>
+        table.swap(key, typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}),
+      ),
+    },
+  ]
 }
 
 async function isServing(path: string): Promise<boolean> {
@@ -135,8 +169,4 @@ async function isServing(path: string): Promise<boolean> {
 
 function lockUrl(key: string): string {
   return `${LOCK_PATH}?key=${encodeURIComponent(key)}`
-}
-
-function valueIn(body: unknown): string {
-  return typeof body === 'object' && body !== null && 'value' in body ? String(body.value) : ''
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readLock, swapLock } from '../../sockets/locks.ts'
+import type { LockAccess } from '../../sockets/locks.ts'
 import { argument, Exit } from '../verb.ts'
 import type { Flag, Verb, VerbCall } from '../verb.ts'
 
@@ -32,7 +33,7 @@ const acquire: Verb = {
     const token = randomUUID()
     await waitFor(
       call,
-      async (sockets, key) => (await swapLock(sockets, key, { from: '', to: token })).isSwapped,
+      async (access, key) => (await swapLock(access, key, { from: '', to: token })).isSwapped,
     )
     call.io.print(`${token}\n`)
   },
@@ -45,7 +46,7 @@ const release: Verb = {
   flags: FLAGS,
   async run(call) {
     const change = { from: argument(call, 1, 'token'), to: '' }
-    const { isSwapped } = await swapLock(call.flags.need('sockets-path'), argument(call, 0, 'key'), change)
+    const { isSwapped } = await swapLock(accessOf(call), argument(call, 0, 'key'), change)
     if (!isSwapped) throw new Exit(1, 'The token does not hold this lock.')
   },
 }
@@ -56,8 +57,8 @@ const once: Verb = {
   summary: 'Print "do" for the first to ask; for all others wait until it is done, then print "done".',
   flags: FLAGS,
   async run(call) {
-    await waitFor(call, async (sockets, key) => {
-      const { value, isSwapped } = await swapLock(sockets, key, { from: '', to: 'doing' })
+    await waitFor(call, async (access, key) => {
+      const { value, isSwapped } = await swapLock(access, key, { from: '', to: 'doing' })
       if (isSwapped) call.io.print('do\n')
       else if (value === 'done') call.io.print('done\n')
       return isSwapped || value === 'done'
@@ -72,7 +73,7 @@ const done: Verb = {
   flags: FLAGS,
   async run(call) {
     const change = { from: 'doing', to: 'done' }
-    const { isSwapped } = await swapLock(call.flags.need('sockets-path'), argument(call, 0, 'key'), change)
+    const { isSwapped } = await swapLock(accessOf(call), argument(call, 0, 'key'), change)
     if (!isSwapped) throw new Exit(1, 'Nobody is doing this.')
   },
 }
@@ -83,22 +84,27 @@ const get: Verb = {
   summary: 'Print the value of the lock, empty when it is free.',
   flags: FLAGS,
   async run(call) {
-    const value = await readLock(call.flags.need('sockets-path'), argument(call, 0, 'key'))
+    const value = await readLock(accessOf(call), argument(call, 0, 'key'))
     call.io.print(`${value}\n`)
   },
 }
 
 export const lockVerbs = [acquire, release, once, done, get]
 
+const accessOf = ({ flags, io }: VerbCall): LockAccess => ({
+  socketsPath: flags.need('sockets-path'),
+  token: io.env['MILLRACE_LOCK_TOKEN'] || null,
+})
+
 async function waitFor(
   call: VerbCall,
-  attempt: (sockets: string, key: string) => Promise<boolean>,
+  attempt: (access: LockAccess, key: string) => Promise<boolean>,
 ): Promise<void> {
   const { flags, io } = call
-  const sockets = flags.need('sockets-path')
+  const access = accessOf(call)
   const key = argument(call, 0, 'key')
   const until = io.clock.now() + patienceMs(flags.text('lock-wait-timeout'))
-  while (!(await attempt(sockets, key))) {
+  while (!(await attempt(access, key))) {
     if (io.clock.now() >= until) throw new Exit(1, 'The lock was not free in time.')
     await io.clock.sleep(CHECK_MS)
   }
