@@ -1,9 +1,9 @@
 // Makes the jobs of one step.
 
+import { fillLabel } from '../labels/job-label.ts'
 import type { JobKind, JobPolicy, JobRow } from '../rows.ts'
 import type { CommandStep, LeafStep, ManualStep, SoftFail, TriggerStep } from '../steps/types.ts'
 import type { JobWork, ParallelPosition, ScriptWork, TriggerWork } from '../work.ts'
-import { fillLabel } from './labels.ts'
 import { combinationsOf, fillMatrix, matrixOf } from './matrix.ts'
 import { parallelPositions } from './parallelism.ts'
 import type { PlacedLeaf } from './placing.ts'

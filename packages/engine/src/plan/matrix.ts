@@ -1,3 +1,4 @@
+import { MATRIX_TOKEN } from '../labels/tokens.ts'
 import type { CommandStep, Matrix, Plugin, Skip, SoftFail } from '../steps/types.ts'
 import type { ScriptWork } from '../work.ts'
 
@@ -10,8 +11,6 @@ interface Combination {
 }
 
 type Filled = Pick<CommandStep, 'command' | 'label' | 'env' | 'agents' | 'artifactPaths' | 'plugins'>
-
-const TOKEN = /\{\{\s*matrix(?:\.([A-Za-z0-9_]+))?\s*\}\}/g
 
 /** The first dimension varies slowest; combinations that only an adjustment names come last. */
 export function combinationsOf(matrix: Matrix): Combination[] {
@@ -49,7 +48,7 @@ export function fillMatrix(
 ): { ok: true; filled: Filled } | { ok: false; token: string } {
   const unknown: string[] = []
   const fill = (text: string): string =>
-    text.replace(TOKEN, (token: string, dimension: string | undefined) => {
+    text.replace(MATRIX_TOKEN, (token: string, dimension: string | undefined) => {
       const value = valueOf(matrix, dimension)
       if (value === null) unknown.push(token)
       return value ?? token
@@ -69,7 +68,7 @@ export function fillMatrix(
 /** The value with the tokens in all of its texts replaced; a token that names no dimension stays. */
 export function fillMatrixIn<T>(value: T, matrix: ScriptWork['matrix']): T {
   const fill = (text: string): string =>
-    text.replace(TOKEN, (token: string, name: string | undefined) => valueOf(matrix, name) ?? token)
+    text.replace(MATRIX_TOKEN, (token: string, name: string | undefined) => valueOf(matrix, name) ?? token)
   return fillValue(value, fill) as T
 }
 

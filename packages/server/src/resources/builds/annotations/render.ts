@@ -1,6 +1,6 @@
 // Renders untrusted Markdown with HTML in it. The output has text, structure, links and images, and nothing active: no
 // scripts, handlers, styles, forms, frames, or names that could clash with those of the page.
-import { nameToEmoji } from 'gemoji'
+import { showLabel } from '@millrace/engine/labels/show.ts'
 import { Marked } from 'marked'
 import sanitizeHtml from 'sanitize-html'
 import { showSource } from './source-html.ts'
@@ -32,18 +32,11 @@ function policy(): sanitizeHtml.IOptions {
     ...rules,
     onOpenTag: (tag) => (verbatim += verbatimTags.has(tag) ? 1 : 0),
     onCloseTag: (tag) => (verbatim -= verbatimTags.has(tag) ? 1 : 0),
-    textFilter: (text) => (verbatim > 0 ? text : fillEmoji(text)),
+    textFilter: (text) => (verbatim > 0 ? text : showLabel(text)),
   }
 }
 
 const verbatimTags = new Set(['code', 'pre', 'kbd', 'samp'])
-
-/** `:tada:` to 🎉; names that are unknown stay as they are. */
-function fillEmoji(text: string): string {
-  return text.replace(/(?<![A-Za-z0-9]):([a-z0-9_+-]{1,50}):(?![A-Za-z0-9])/g, (whole, name: string) =>
-    Object.hasOwn(nameToEmoji, name) ? (nameToEmoji[name] ?? whole) : whole,
-  )
-}
 
 const rules: sanitizeHtml.IOptions = {
   allowedTags: (

@@ -37,6 +37,10 @@ describe('GET /emojis/{name}.svg', () => {
     ['+1', '👍'],
     ['thumbsup', '👍'],
     ['e-mail', '📧'],
+    ['jest', '🃏'],
+    ['robot_face', '🤖'],
+    ['flag-de', '🇩🇪'],
+    ['sidekiq', 'Ⓢ'],
   ])('renders %s as %s, without a token', async (name, character) => {
     const answer = await app.request('GET', `/emojis/${name}.svg`)
     expect(answer.status).toBe(200)

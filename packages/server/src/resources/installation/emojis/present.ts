@@ -1,10 +1,10 @@
-import type { Gemoji } from 'gemoji'
+import type { Emoji as KnownEmoji } from '@millrace/engine/labels/emoji.ts'
 import type { Static } from 'typebox'
 import type { Emoji } from './schema.ts'
 
 export const presentEmoji = (
   url: string,
-  { names: [name = '', ...aliases] }: Gemoji,
+  { names: [name = '', ...aliases] }: KnownEmoji,
 ): Static<typeof Emoji> => ({
   name,
   url: `${url}/emojis/${encodeURIComponent(name)}.svg`,

@@ -1,14 +1,10 @@
-import { gemoji } from 'gemoji'
+import { findEmoji, listEmoji } from '@millrace/engine/labels/emoji.ts'
 import { Type } from 'typebox'
 import { ok, svg } from '../../../http/answer.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { renderEmoji, presentEmoji } from './present.ts'
 import { Emoji } from './schema.ts'
-
-const characterByName = new Map(
-  gemoji.flatMap(({ names, emoji }) => names.map((name) => [name, emoji] as const)),
-)
 
 const listEmojisRoute = route({
   method: 'GET',
@@ -18,7 +14,7 @@ const listEmojisRoute = route({
   permission: 'member',
   answers: { 200: Type.Array(Emoji) },
   async handler({ ctx }) {
-    return ok(gemoji.map((emoji) => presentEmoji(ctx.config.url, emoji)))
+    return ok(listEmoji().map((emoji) => presentEmoji(ctx.config.url, emoji)))
   },
 })
 
@@ -30,8 +26,8 @@ const getEmojiRoute = route({
   permission: 'anonymous',
   answers: { 200: Type.String({ contentMediaType: 'image/svg+xml' }) },
   async handler({ params }) {
-    const character = characterByName.get(params.emoji)
-    if (character === undefined) throw notFound('No emoji found')
+    const character = findEmoji(params.emoji)
+    if (character === null) throw notFound('No emoji found')
     return svg(renderEmoji(character))
   },
 })
