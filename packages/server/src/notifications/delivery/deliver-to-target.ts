@@ -1,7 +1,9 @@
 // Sends deliveries to the addresses in the `notify` of pipelines, without a service.
+import { showLabel } from '@millrace/engine/labels/show.ts'
 import { isOutboundUrl } from '../../lib/outbound.ts'
 import { mailOf } from '../messages/mail-text.ts'
 import type { Message } from '../messages/message.ts'
+import { readable } from '../messages/readable.ts'
 import type { Target } from '../outbox/targets.ts'
 import { DeliveryFailed, expectSuccess, expectTaken, type OAuthSession, type Send } from '../provider.ts'
 import { campfireBody } from '../providers/campfire-text.ts'
@@ -28,7 +30,7 @@ export async function deliverTo(
   const { id, message } = delivery
   switch (target.kind) {
     case 'email':
-      return transports.mail.send({ id, to: target.to, ...mailOf(message) })
+      return transports.mail.send({ id, to: target.to, ...mailOf(readable(message)) })
     case 'slack':
       return postToChat(target, delivery)
     case 'webhook':
@@ -37,10 +39,10 @@ export async function deliverTo(
         body: bodyOf(delivery),
       })
     case 'basecamp_campfire':
-      return postTo(target, delivery, { isSecretUrl: true, body: campfireBody(message) })
+      return postTo(target, delivery, { isSecretUrl: true, body: campfireBody(readable(message)) })
     case 'pagerduty_change_event': {
       const url = `${transports.pagerUrl}/v2/change/enqueue`
-      return postTo({ ...target, to: url }, delivery, { body: changeEvent(target.to, message) })
+      return postTo({ ...target, to: url }, delivery, { body: changeEvent(target.to, readable(message)) })
     }
   }
 }
@@ -64,8 +66,12 @@ async function postTo(
 }
 
 async function postToChat(target: Target, { id, message, workspace }: TargetDelivery): Promise<void> {
-  const appended = target.message === undefined ? '' : `\n${escaped(target.message)}`
-  const body = { channel: target.to, text: chatText(message, 'emoji') + appended, unfurl_links: false }
+  const appended = target.message === undefined ? '' : `\n${escaped(showLabel(target.message))}`
+  const body = {
+    channel: target.to,
+    text: chatText(readable(message), 'emoji') + appended,
+    unfurl_links: false,
+  }
   await callChat(await workspace(target.workspace), 'chat.postMessage', body, id)
 }
 

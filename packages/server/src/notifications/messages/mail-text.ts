@@ -1,5 +1,6 @@
 // The text of mails about builds.
-import { failureOf, textIn, type Message } from './message.ts'
+import { failureOf, textIn } from './message.ts'
+import type { ReadableMessage } from './readable.ts'
 
 export interface MailText {
   subject: string
@@ -7,7 +8,12 @@ export interface MailText {
   html: string
 }
 
-export function mailOf({ event, build = {}, pipeline = {}, failed_jobs: failed = [] }: Message): MailText {
+export function mailOf({
+  event,
+  build = {},
+  pipeline = {},
+  failed_jobs: failed = [],
+}: ReadableMessage): MailText {
   const status =
     event === 'build.failing' ? 'is failing' : (statusTexts[textIn(build, 'state')] ?? 'has ended')
   const name = `${textIn(pipeline, 'name')} #${textIn(build, 'number')}`

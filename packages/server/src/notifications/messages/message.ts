@@ -22,7 +22,10 @@ export interface FailedJob {
 export interface StepSnapshot {
   id: string
   key: string | null
+  /** As it was typed, for conditions. */
   label: string | null
+  /** The label with the values of its jobs. Messages of older releases have none. */
+  name?: string | null
   state: string
   outcome: string | null
 }

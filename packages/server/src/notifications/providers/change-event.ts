@@ -1,10 +1,11 @@
 // A PagerDuty change event for the end of a build.
-import { textIn, type Message } from '../messages/message.ts'
+import { textIn } from '../messages/message.ts'
+import type { ReadableMessage } from '../messages/readable.ts'
 import { nameOf, statusTextOf } from './status-text.ts'
 
 const longestSummary = 1024
 
-export function changeEvent(routingKey: string, message: Message): string {
+export function changeEvent(routingKey: string, message: ReadableMessage): string {
   const { build = {}, pipeline = {}, organization, occurredAt } = message
   const name = nameOf(message)
   return JSON.stringify({

@@ -1,8 +1,9 @@
 // The text of chat messages about builds, in the markup of incoming webhooks.
-import { textIn, type FailedJob, type Message } from '../messages/message.ts'
+import { textIn, type FailedJob } from '../messages/message.ts'
+import type { ReadableMessage } from '../messages/readable.ts'
 import { nameOf, statusTextOf } from './status-text.ts'
 
-export function chatText(message: Message, theme: 'text' | 'emoji'): string {
+export function chatText(message: ReadableMessage, theme: 'text' | 'emoji'): string {
   const { build, pipeline, job, organization } = message
   if (build === undefined || pipeline === undefined) {
     return `Millrace can write here: ${link(textIn(organization, 'web_url'), textIn(organization, 'name'))}`
@@ -18,7 +19,7 @@ export function chatText(message: Message, theme: 'text' | 'emoji'): string {
   return lines.filter((line) => line !== '').join('\n')
 }
 
-const by = ({ sender }: Message) => (sender === null ? '' : ` by ${escaped(sender.name)}`)
+const by = ({ sender }: ReadableMessage) => (sender === null ? '' : ` by ${escaped(sender.name)}`)
 
 const failure = ({ name, state, exit_status: status, web_url: url }: FailedJob) =>
   `• ${link(url, name ?? 'A job')} ${state === 'failed' && status !== null ? `failed with exit status ${status}` : state.replaceAll('_', ' ')}`

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { branchQueue, type Message } from '../messages/message.ts'
 import { DeliveryFailed, wantsStates, type Provider, type Sender, type Service } from '../provider.ts'
 import { callChat } from './chat-api.ts'
+import { readable } from '../messages/readable.ts'
 import { chatText } from './chat-text.ts'
 import { connectedFields } from './schemas.ts'
 
@@ -49,6 +50,6 @@ export const chatWorkspaceSender: Sender = {
 
 const messageFor = ({ settings }: Service, message: Message) => ({
   channel: settings['channel'],
-  text: chatText(message, 'emoji'),
+  text: chatText(readable(message), 'emoji'),
   unfurl_links: false,
 })

@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { expectTaken, wantsStates, type Provider, type Sender, type Service } from '../provider.ts'
 import { branchQueue, type Message } from '../messages/message.ts'
+import { readable } from '../messages/readable.ts'
 import { chatText } from './chat-text.ts'
 import { urlField } from './schemas.ts'
 
@@ -57,5 +58,5 @@ export const chatSender: Sender = {
 const settingsOf = ({ settings }: Service) => settings as unknown as ChatSettings
 
 function bodyOf(service: Service, message: Message): string {
-  return JSON.stringify({ text: chatText(message, settingsOf(service).theme), unfurl_links: false })
+  return JSON.stringify({ text: chatText(readable(message), settingsOf(service).theme), unfurl_links: false })
 }

@@ -1,7 +1,8 @@
 // The text of an issue about a failed build, in Markdown.
-import { failureOf, textIn, type Message } from '../messages/message.ts'
+import { failureOf, textIn } from '../messages/message.ts'
+import type { ReadableMessage } from '../messages/readable.ts'
 
-export function issueText({ build = {}, pipeline = {}, failed_jobs: failed = [] }: Message): {
+export function issueText({ build = {}, pipeline = {}, failed_jobs: failed = [] }: ReadableMessage): {
   title: string
   description: string
 } {

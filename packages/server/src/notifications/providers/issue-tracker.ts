@@ -7,6 +7,7 @@ import { isUuid } from '../../lib/ids.ts'
 import { branchQueue, type Message } from '../messages/message.ts'
 import type { BuildStateName } from '../names.ts'
 import { DeliveryFailed, type Delivery, type OAuthSession, type Provider, type Sender } from '../provider.ts'
+import { readable } from '../messages/readable.ts'
 import { issueText } from './issue-text.ts'
 import { connectedFields } from './schemas.ts'
 import { askTracker, TrackerRefused } from './tracker-api.ts'
@@ -82,7 +83,7 @@ async function openIssue({ id: deliveryId, message, service, openSession }: Deli
   const session = openSession()
   const team = await findTeam(session, teamOf(service))
   const id = issueIdOf(deliveryId)
-  const input = { id, teamId: team.id, ...issueText(message) }
+  const input = { id, teamId: team.id, ...issueText(readable(message)) }
   try {
     await askTracker(session, createQuery, { input }, deliveryId)
   } catch (error) {

@@ -1,5 +1,6 @@
 // The status of a build or step in words.
 import { textIn, type Message } from '../messages/message.ts'
+import type { ReadableMessage } from '../messages/readable.ts'
 import type { BuildStateName } from '../names.ts'
 
 interface StatusText {
@@ -42,7 +43,7 @@ export function statusTextOf({ event, states, step }: Message): StatusText {
 }
 
 /** `App #12`, or `Test of App #12`. */
-export function nameOf({ build = {}, pipeline = {}, step }: Message): string {
+export function nameOf({ build = {}, pipeline = {}, step }: ReadableMessage): string {
   const name = `${textIn(pipeline, 'name')} #${textIn(build, 'number')}`
-  return step === undefined ? name : `${step.label ?? step.key ?? 'A step'} of ${name}`
+  return step === undefined ? name : `${step.name ?? step.key ?? 'A step'} of ${name}`
 }

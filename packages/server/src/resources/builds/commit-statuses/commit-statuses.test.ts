@@ -246,7 +246,8 @@ describe('a commit status', () => {
   it('publish_commit_status_per_step and use_step_key_as_commit_status', async () => {
     await connect('gitea')
     const steps =
-      'steps: [{ command: a, label: ":rocket: Test", key: test }, { command: b, label: Test }, wait, { command: c, key: deploy }, { command: d, if: "false" }]'
+      'steps: [{ command: a, label: ":rocket: Test", key: test }, { command: b, label: Test }, wait, { command: c, key: deploy }, { command: d, if: "false" }, ' +
+      '{ command: e, label: ":jest: at 10:30:00, %n of %t", parallelism: 2, key: shards }]'
     const contexts = async (settings: object) => {
       host.received.length = 0
       const pipeline = await aPublished(steps, { publish_commit_status_per_step: true, ...settings })
@@ -261,12 +262,14 @@ describe('a commit status', () => {
       ['', 'failure'],
       ['/Test (2)', 'failure'],
       ['/Test', 'success'],
+      ['/at 10:30:00, … of …', 'failure'],
       ['/deploy', 'failure'],
     ])
     expect((await contexts({ use_step_key_as_commit_status: true })).map(([context]) => context)).toEqual([
       '',
       '/Test',
       '/deploy',
+      '/shards',
       '/test',
     ])
   })

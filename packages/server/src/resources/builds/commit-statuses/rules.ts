@@ -1,4 +1,7 @@
 // Decides which statuses the commit of a build has. Pure.
+import { hasTokens } from '@millrace/engine/labels/job-label.ts'
+import { withoutEmoji } from '@millrace/engine/labels/show.ts'
+import { fillStepLabel } from '@millrace/engine/labels/step-label.ts'
 import { stepOutcomeOf, stepStateOf } from '@millrace/engine/outcome.ts'
 import type { StepRow } from '@millrace/engine/rows.ts'
 import { isFinalBuild, type BuildState } from '@millrace/engine/states.ts'
@@ -103,9 +106,14 @@ function stepStatuses(base: string, steps: readonly DefinedStep[], settings: Hos
 }
 
 function nameOf({ key, definition }: DefinedStep, byKey: boolean): string {
-  const label = definition.label?.replace(/:[\w+-]+:/g, '').trim()
   const command = definition.kind === 'command' ? definition.command?.split('\n')[0]?.trim() : null
-  return (byKey && key) || label || key || command || 'step'
+  return (byKey && key) || labelIn(definition) || key || command || 'step'
+}
+
+/** Hosts compare contexts, so the name stays the same for any number of jobs. */
+function labelIn(definition: StepDefinition): string {
+  if (definition.label === null) return ''
+  return withoutEmoji(hasTokens(definition) ? fillStepLabel(definition.label, []) : definition.label)
 }
 
 /** Null: the step is not part of this build. */

@@ -1,6 +1,7 @@
 // Renders builds, jobs and agents for messages as the REST API shows them.
 import { sql } from 'kysely'
 import type { ConditionFacts } from '@millrace/engine/conditions/facts.ts'
+import { fillStepLabel } from '@millrace/engine/labels/step-label.ts'
 import { stepOutcomeOf, stepStateOf } from '@millrace/engine/outcome.ts'
 import type { StepRow } from '@millrace/engine/rows.ts'
 import type { NotifyEntry } from '@millrace/engine/steps/types.ts'
@@ -118,15 +119,22 @@ export function loadSnapshots(url: string): Snapshots {
     },
 
     async steps(db, orgIds, ids) {
-      const { rows } = await sql<StepRow & { label: string | null; notify: NotifyEntry[] }>`
-        select ${selectFields('s', stepColumns)}, s.definition ->> 'label' as label, s.definition -> 'notify' as notify
+      const { rows } = await sql<
+        StepRow & { label: string | null; job_labels: string[]; notify: NotifyEntry[] }
+      >`
+        select ${selectFields('s', stepColumns)}, s.definition ->> 'label' as label, s.definition -> 'notify' as notify,
+          array(
+            select j.work ->> 'label' from jobs j
+            where j.build_id = s.build_id and j.step_id = s.id and j.work ->> 'label' is not null
+            order by j.slot) as job_labels
         from build_steps s
         where s.organization_id = any (${orgIds}::uuid[]) and s.id = any (${ids}::uuid[])
           and jsonb_array_length(coalesce(s.definition -> 'notify', '[]')) > 0`.execute(db)
       return new Map(
         rows.map((row) => {
           const { id, key, label, kind, notify } = row
-          const step = { id, key, label, state: stepStateOf(row), outcome: stepOutcomeOf(row) }
+          const name = label === null ? null : fillStepLabel(label, row.job_labels)
+          const step = { id, key, label, name, state: stepStateOf(row), outcome: stepOutcomeOf(row) }
           return [id, { step, type: kind, notify }]
         }),
       )
