@@ -11,6 +11,7 @@ import { serveHealth } from './http/health.ts'
 import { collectProcessMetrics, measureDatabase, serveMetrics } from './http/metrics.ts'
 import { databaseMetrics, type DatabaseMetric } from './metrics/database-metrics.ts'
 import { measureTasks } from './metrics/task-metrics.ts'
+import { measureThreads } from './metrics/thread-metrics.ts'
 import { measureDeliveries } from './notifications/delivery/delivery-metrics.ts'
 import { measureRelay } from './notifications/outbox/relay-metrics.ts'
 import { measureCompaction } from './resources/builds/log/ingest/compaction-metrics.ts'
@@ -50,6 +51,7 @@ export function monitoringOf(ctx: Context, database: Database): Monitoring {
 
 function createMonitoring({ config, metrics, queueLabels, log }: Context, database: Database): Monitoring {
   measureDatabase(metrics, database)
+  measureThreads(metrics)
   const info = new Gauge({
     name: 'millrace_info',
     help: 'Always 1. The labels are the version and the roles of the process.',

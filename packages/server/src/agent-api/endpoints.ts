@@ -1,5 +1,5 @@
 // Agent routes as endpoints: whose token it is, before the body is read. Every route reads its own body.
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { Dispatcher } from '../conductor/dispatch/dispatcher.ts'
 import { noteJobRequest } from '../conductor/lost-agents.ts'
@@ -7,6 +7,7 @@ import type { Context } from '../context.ts'
 import { sendAnswer } from '../http/answer.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import type { RawQuery } from '../http/query.ts'
+import { untilGone } from '../http/limits/gone.ts'
 import { allowSlowBody } from '../http/slow-bodies.ts'
 import { badRequest, notFound, unauthorized } from '../lib/errors.ts'
 import { isUuid } from '../lib/ids.ts'
@@ -34,7 +35,7 @@ export function agentEndpoints(
       const input = {
         ctx,
         dispatcher,
-        request: describe(request, reply),
+        request: describe(request),
         params: request.params as Record<string, string>,
         query: request.query as RawQuery,
       }
@@ -43,22 +44,14 @@ export function agentEndpoints(
   }))
 }
 
-const describe = (request: FastifyRequest, reply: FastifyReply): AgentRequest => ({
+const describe = (request: FastifyRequest): AgentRequest => ({
   id: request.id,
   ip: request.ip,
   headers: request.headers,
   userAgent: request.headers['user-agent']?.slice(0, 500) ?? null,
   body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
-  gone: () => untilGone(reply),
+  gone: () => untilGone(request),
 })
-
-/** Fastify's own `request.signal` does not abort any more once the body of a POST has been read. */
-function untilGone({ raw }: FastifyReply): AbortSignal {
-  if (raw.closed) return AbortSignal.abort()
-  const leaving = new AbortController()
-  raw.once('close', () => leaving.abort())
-  return leaving.signal
-}
 
 async function authenticate(
   ctx: Context,

@@ -70,7 +70,10 @@ export function createBuild(
     if (refusal !== null) return refusal
 
     const unnumbered = requestedBuild(request, target, target.env)
-    const read = await readStored({ text: target.configuration, variables: buildVariables(unnumbered) })
+    const read = await readStored(
+      { text: target.configuration, variables: buildVariables(unnumbered) },
+      { kind: 'upload', organizationId, sender: request.creatorId ?? request.pipelineId, until: null },
+    )
     if (!read.ok) return invalidConfiguration(read.problems.map(describeProblem))
 
     const build = { ...unnumbered, number: target.number }

@@ -1,7 +1,8 @@
 // Reads a pipeline's configuration; in a thread where it is large, because that takes seconds.
 import { DEFAULT_MAX_BYTES, readPipeline, type ReadPipeline } from '@millrace/engine/steps/document.ts'
 import { compiledModule } from '../lib/package-files.ts'
-import { runInThread, ThreadLimitExceeded } from '../lib/threads.ts'
+import { ThreadLimitExceeded } from '../lib/thread.ts'
+import { runInThread, type WorkOwner } from '../lib/threads.ts'
 
 interface StoredSteps {
   text: string
@@ -12,11 +13,11 @@ interface StoredSteps {
 const mostInlineCharacters = 8 * 1024
 const mostCpuMs = 10_000
 
-export async function readStored(steps: StoredSteps): Promise<ReadPipeline> {
+export async function readStored(steps: StoredSteps, owner: WorkOwner): Promise<ReadPipeline> {
   if (steps.text.length <= mostInlineCharacters) return read(steps)
   const module = compiledModule('conductor/read-stored.ts')
   try {
-    const json = await runInThread<typeof readAsJson>(module, 'readAsJson', steps, mostCpuMs)
+    const json = await runInThread<typeof readAsJson>(owner, module, 'readAsJson', steps, mostCpuMs)
     return JSON.parse(json) as ReadPipeline
   } catch (error) {
     if (!(error instanceof ThreadLimitExceeded)) throw error

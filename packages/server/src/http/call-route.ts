@@ -4,6 +4,7 @@ import { flushTokenCaches } from '../auth/access-watch.ts'
 import type { Context } from '../context.ts'
 import { ApiError } from '../lib/errors.ts'
 import { authorizeToken } from './access.ts'
+import { untilGone } from './limits/gone.ts'
 import type { Answer } from './answer.ts'
 import type { RawQuery } from './query.ts'
 import type { RawInput, Route } from './route.ts'
@@ -48,6 +49,7 @@ export async function callRoute(
         if (error instanceof ApiError && error.status < 500) return null
         throw error
       }),
+    gone: () => untilGone(request),
   }
   const answer = await route.run(input)
   if (route.changesAccess) await flushTokenCaches(ctx.db)

@@ -6,6 +6,7 @@ import { ApiError, badRequest } from '../lib/errors.ts'
 import { anybody, authorize, countUnrouted, reauthorize } from './access.ts'
 import { sendAnswer, type Answer } from './answer.ts'
 import type { Endpoint } from './endpoint.ts'
+import { untilGone } from './limits/gone.ts'
 import { fingerprint, once, onceOutside, readKey, type KeyedRequest } from './idempotency.ts'
 import { pathOf, type RawQuery } from './query.ts'
 import type { RawInput, Route } from './route.ts'
@@ -49,6 +50,7 @@ async function run(ctx: Context, route: Route, request: FastifyRequest): Promise
     org,
     pipelineId,
     reauthorize: () => reauthorize(ctx, route, request),
+    gone: () => untilGone(request),
   }
   const key =
     request.method === 'POST' || request.method === 'PUT' ? readKey(request.headers['idempotency-key']) : null

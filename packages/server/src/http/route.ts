@@ -53,7 +53,7 @@ interface Definition<
   bodyLimitBytes?: number
   /** Instead of `body`: the bytes with any Content-Type, for a handler that checks a signature. */
   rawBody?: RawBody<Params<Url>>
-  /** It calls other systems, so it cannot run inside the transaction of an Idempotency-Key. */
+  /** It calls other systems or waits for a thread, so it cannot run inside the transaction of an Idempotency-Key. */
   callsOut?: true
   /** It may take access away, so it is answered when no server has the old access cached. */
   changesAccess?: true
@@ -84,6 +84,8 @@ type Input<Url, Access, Query extends Record<string, TSchema>, Body extends TSch
   rawBody: Buffer
   /** For responses that take long. null: the caller's access has ended. */
   reauthorize: () => Promise<Membership | null>
+  /** Aborts when nobody waits for the response any more. */
+  gone: () => AbortSignal
 } & (Url extends `${string}/:org${string}` ? { org: Organization } : unknown) &
   (Access extends 'anonymous' ? unknown : { caller: Caller }) &
   (Access extends `${string}_pipeline` ? { pipelineId: string } : unknown)
@@ -131,6 +133,7 @@ export interface RawInput {
   org: Organization | null
   pipelineId: string | null
   reauthorize: () => Promise<Membership | null>
+  gone: () => AbortSignal
 }
 
 export function route<

@@ -11,6 +11,7 @@ import { answerError } from './error-handler.ts'
 import { measureRequests } from './metrics.ts'
 import { pathOf } from './query.ts'
 import { serveHealth } from './health.ts'
+import { noteResponses } from './limits/gone.ts'
 import { limitUnknownBodies } from './slow-bodies.ts'
 import { traceRequests } from './trace-requests.ts'
 import { answerUnreadable } from './unreadable-request.ts'
@@ -52,6 +53,7 @@ export async function buildServer(ctx: Context, database: Database): Promise<Fas
   app.decorateRequest('access', null)
   app.decorateRequest('spent', null)
   app.decorateRequest('hasSession', false)
+  noteResponses(app)
   limitUnknownBodies(app, ctx.config.unknownBodies)
   readBodies(app)
   app.addHook('onSend', async (request, reply) => void reply.headers(commonHeaders(request)))

@@ -1,8 +1,8 @@
-// The program of the worker threads of threads.ts.
+// The program of the worker threads of thread.ts.
 import { readlinkSync } from 'node:fs'
 import { parentPort } from 'node:worker_threads'
 import { ApiError } from './errors.ts'
-import type { ThreadMessage, ThreadTask } from './threads.ts'
+import type { ThreadMessage, ThreadTask } from './thread.ts'
 
 const port = parentPort
 if (port === null) throw new Error('This module is only for worker threads.')

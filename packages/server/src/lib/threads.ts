@@ -1,166 +1,186 @@
-// Runs CPU-bound work in worker threads, so that it does not block the event loop. A thread runs one task at a time. A
-// thread whose task exceeds its limit of processor time or memory is terminated, and the next task gets a new one.
-import { readFileSync } from 'node:fs'
+// Runs CPU-bound work in worker threads, so that it does not block the event loop. Each kind of work has threads and a queue
+// of its own, so no kind waits for another. In a queue organizations take turns (fair-queue.ts).
+//
+// A caller first takes a place, which says whose work it is; the number of places is limited for each sender and
+// organization. With a place it runs one task after the other. Work of a client that has gone does not start.
 import { availableParallelism } from 'node:os'
-import { Worker } from 'node:worker_threads'
-import { ApiError, unavailable } from './errors.ts'
-import { compiledModule } from './package-files.ts'
+import { FairQueue } from './fair-queue.ts'
+import { Holdings, type Limits, type Owner } from './holdings.ts'
+import { clientGone, Thread, type Assignment } from './thread.ts'
 
-/** A message to a thread: the module, the name of its exported function, and the argument. */
-export interface ThreadTask {
-  module: string
-  name: string
-  input: unknown
+/**
+ * `page`: what a person waits for. `search`: searches of logs, which may be long. `upload`: what is sent to be stored.
+ * `background`: tasks of workers.
+ */
+export type WorkKind = 'page' | 'search' | 'upload' | 'background'
+
+export interface WorkOwner extends Owner {
+  kind: WorkKind
+  /** Aborts when nobody waits for the work any more. null: it is to be finished in any case. */
+  until: AbortSignal | null
 }
 
-/** A message from a thread: first its id, then the result of each task. */
-export type ThreadMessage =
-  | { kind: 'ready'; threadId: number | null }
-  | { kind: 'done'; output: unknown }
-  | { kind: 'failed'; message: string; stack: string | undefined; status: number | null }
-
-/** A task exceeded its processor time or memory. The same input would do so again. */
-export class ThreadLimitExceeded extends Error {}
-
-interface Waiting {
-  task: ThreadTask
-  cpuMs: number
-  resolve: (output: unknown) => void
-  reject: (error: Error) => void
+export interface Place {
+  /** Calls an exported function of a compiled module in a thread. Input and output are copied; an `ApiError` stays one. */
+  run: RunTask
+  /** Drops what has not started. */
+  leave(): void
 }
 
-const mostThreads = Math.min(2, availableParallelism())
-const mostWaiting = 500
-const idleMs = 30_000
-const watchMs = 50
-/** Where processor time cannot be read, tasks get this many times as long by the clock. */
-const clockFactor = 20
-const resourceLimits = { maxOldGenerationSizeMb: 768, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 }
-
-const waiting: Waiting[] = []
-const idle: Thread[] = []
-let threads = 0
-
-/** Calls an exported function of a compiled module in a thread. Input and output are copied; an `ApiError` stays one. */
-export function runInThread<Work extends (input: never) => unknown>(
+type RunTask = <Work extends (input: never) => unknown>(
   module: URL,
   name: string,
   input: Parameters<Work>[0],
   cpuMs: number,
-): Promise<Awaited<ReturnType<Work>>> {
-  if (waiting.length >= mostWaiting)
-    return Promise.reject(unavailable('The server is busy. Asking again is safe.'))
-  return new Promise((resolve, reject) => {
-    waiting.push({
-      task: { module: module.href, name, input },
-      cpuMs,
-      resolve: (output) => resolve(output as Awaited<ReturnType<Work>>),
-      reject,
-    })
-    startNext()
-  })
+) => Promise<Awaited<ReturnType<Work>>>
+
+interface Waiting extends Assignment {
+  owner: Owner
 }
 
-function startNext(): void {
-  while (waiting.length > 0) {
-    const thread = idle.pop() ?? (threads < mostThreads ? new Thread() : undefined)
-    if (thread === undefined) return
-    const next = waiting.shift()
-    if (next !== undefined) thread.run(next)
-  }
-}
+/** They exist only while there is work. */
+const mostThreads = Math.min(2, availableParallelism())
 
-class Thread {
-  private readonly worker: Worker
-  /** The operating system's id of the thread. null: unknown on this system. */
-  private osId: number | null = null
-  private isReady = false
-  private current: Waiting | null = null
-  private startedMs = 0
-  private watch: NodeJS.Timeout | undefined
-  private retirement: NodeJS.Timeout | undefined
+class Queue {
+  readonly places: Holdings
+  readonly waiting = new FairQueue<Waiting>()
+  /** Tasks of clients that left before they started. */
+  dropped = 0
+  private readonly idle: Thread[] = []
+  private threads = 0
+  private readonly most: number
 
-  constructor() {
-    threads += 1
-    const main = compiledModule('lib/thread-main.ts')
-    this.worker = new Worker(main, { resourceLimits, execArgv: [], env: {} })
-    this.worker.on('message', (message: ThreadMessage) => this.receive(message))
-    this.worker.on('error', (error) => this.fail(error))
-    this.worker.on('exit', () => this.end())
+  constructor(name: string, most: number, limits: Limits) {
+    this.places = new Holdings(name, limits)
+    this.most = most
   }
 
-  run(next: Waiting): void {
-    clearTimeout(this.retirement)
-    this.current = next
-    this.worker.ref()
-    this.startedMs = this.usedMs()
-    this.watch = setInterval(() => this.limit(next.cpuMs), watchMs)
-    this.worker.postMessage(next.task, [])
+  get running(): number {
+    return this.threads - this.idle.length
   }
 
-  private receive(message: ThreadMessage): void {
-    if (message.kind === 'ready') {
-      this.osId = message.threadId
-      this.isReady = true
-      this.startedMs = this.usedMs()
-      return
+  add(waiting: Waiting): void {
+    this.waiting.add(waiting)
+    this.startNext()
+  }
+
+  drop(waiting: Waiting): void {
+    if (!this.waiting.delete(waiting)) return
+    this.dropped++
+    waiting.reject(clientGone())
+  }
+
+  private startNext(): void {
+    while (this.waiting.size > 0) {
+      const thread = this.idle.pop() ?? (this.threads < this.most ? this.startThread() : undefined)
+      if (thread === undefined) return
+      const next = this.waiting.take()
+      if (next !== undefined) thread.run(next)
     }
-    const { current } = this
-    if (current === null) return
-    this.becomeIdle()
-    if (message.kind === 'done') current.resolve(message.output)
-    else current.reject(errorOf(message))
-    startNext()
   }
 
-  private becomeIdle(): void {
-    clearInterval(this.watch)
-    this.current = null
-    this.worker.unref()
-    this.retirement = setTimeout(() => {
-      idle.splice(idle.indexOf(this), 1)
-      void this.worker.terminate()
-    }, idleMs)
-    this.retirement.unref()
-    idle.push(this)
-  }
-
-  private limit(cpuMs: number): void {
-    const most = this.osId === null ? clockFactor * cpuMs : cpuMs
-    if (!this.isReady || this.usedMs() - this.startedMs <= most) return
-    this.fail(new ThreadLimitExceeded(`A task took more than ${cpuMs} ms of processor time.`))
-    void this.worker.terminate()
-  }
-
-  private fail(error: Error): void {
-    clearInterval(this.watch)
-    const isMemory = Reflect.get(error, 'code') === 'ERR_WORKER_OUT_OF_MEMORY'
-    this.current?.reject(isMemory ? new ThreadLimitExceeded('A task took too much memory.') : error)
-    this.current = null
-  }
-
-  private end(): void {
-    threads -= 1
-    this.fail(new Error('A thread ended before its task.'))
-    startNext()
-  }
-
-  private usedMs(): number {
-    return this.osId === null ? performance.now() : processorMs(this.osId)
+  private startThread(): Thread {
+    this.threads += 1
+    return new Thread({
+      onIdle: (thread) => {
+        this.idle.push(thread)
+        this.startNext()
+      },
+      onRetired: (thread) => void this.idle.splice(this.idle.indexOf(thread), 1),
+      onEnd: () => {
+        this.threads -= 1
+        this.startNext()
+      },
+    })
   }
 }
 
-function processorMs(osId: number): number {
+const queues: Readonly<Record<WorkKind, Queue>> = {
+  page: new Queue('requests for logs or pages under way', mostThreads, {
+    perSender: 40,
+    perOrganization: 120,
+    all: 1000,
+  }),
+  search: new Queue('searches under way', 1, { perSender: 8, perOrganization: 24, all: 200 }),
+  upload: new Queue('uploads that are being read', mostThreads, {
+    perSender: 40,
+    perOrganization: 120,
+    all: 1000,
+  }),
+  background: new Queue('tasks under way', 1, {
+    perSender: Infinity,
+    perOrganization: Infinity,
+    all: Infinity,
+  }),
+}
+
+/** Lasts until it is left, or until nobody waits for the work. Throws 429 or 503 where there are too many. */
+export function takePlace({ kind, until, ...owner }: WorkOwner): Place {
+  if (until?.aborted === true) throw clientGone()
+  const queue = queues[kind]
+  const giveBack = queue.places.take(owner)
+  const waiting = new Set<Waiting>()
+  let isLeft = false
+  const leave = () => {
+    isLeft = true
+    until?.removeEventListener('abort', leave)
+    for (const one of waiting) queue.drop(one)
+    giveBack()
+  }
+  until?.addEventListener('abort', leave, { once: true })
+  const run: RunTask = <Work extends (input: never) => unknown>(
+    module: URL,
+    name: string,
+    input: Parameters<Work>[0],
+    cpuMs: number,
+  ) =>
+    new Promise<Awaited<ReturnType<Work>>>((resolve, reject) => {
+      if (isLeft) return reject(clientGone())
+      const one: Waiting = {
+        owner,
+        task: { module: module.href, name, input },
+        cpuMs,
+        isGone: () => isLeft,
+        resolve(output) {
+          waiting.delete(one)
+          resolve(output as Awaited<ReturnType<Work>>)
+        },
+        reject(error) {
+          waiting.delete(one)
+          reject(error)
+        },
+      }
+      waiting.add(one)
+      queue.add(one)
+    })
+  return { run, leave }
+}
+
+export async function withPlace<T>(owner: WorkOwner, work: (place: Place) => Promise<T>): Promise<T> {
+  const place = takePlace(owner)
   try {
-    const [nanoseconds = ''] = readFileSync(`/proc/self/task/${osId}/schedstat`, 'utf8').split(' ', 1)
-    return Number(nanoseconds) / 1e6
-  } catch {
-    return 0
+    return await work(place)
+  } finally {
+    place.leave()
   }
 }
 
-function errorOf({ message, stack, status }: ThreadMessage & { kind: 'failed' }): Error {
-  const error = status === null ? new Error(message) : new ApiError(status, message)
-  if (stack !== undefined) error.stack = stack
-  return error
-}
+/** One task. */
+export const runInThread = <Work extends (input: never) => unknown>(
+  owner: WorkOwner,
+  module: URL,
+  name: string,
+  input: Parameters<Work>[0],
+  cpuMs: number,
+): Promise<Awaited<ReturnType<Work>>> =>
+  withPlace(owner, (place) => place.run<Work>(module, name, input, cpuMs))
+
+/** For metrics. */
+export const listQueues = () =>
+  Object.entries(queues).map(([kind, { places, waiting, running, dropped }]) => ({
+    kind,
+    waiting: waiting.size,
+    running,
+    refused: places.refused,
+    dropped,
+  }))

@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { parseBody } from '../http/json-body.ts'
 import { badRequest } from '../lib/errors.ts'
 import { compiledModule } from '../lib/package-files.ts'
-import { runInThread, ThreadLimitExceeded } from '../lib/threads.ts'
+import { ThreadLimitExceeded } from '../lib/thread.ts'
+import { runInThread, type WorkOwner } from '../lib/threads.ts'
 import type { WebhookContent } from '../source-hosts/host.ts'
 import { hostOfType, type Sender } from '../source-hosts/hosts.ts'
 
@@ -19,10 +20,10 @@ const mostValues = 500_000
 const mostCpuMs = 10_000
 
 /** A push of thousands of commits is megabytes of JSON, so a thread reads it. */
-export async function readWebhookDelivery(sent: Sent): Promise<WebhookDelivery> {
+export async function readWebhookDelivery(sent: Sent, owner: WorkOwner): Promise<WebhookDelivery> {
   if (sent.bytes.length <= mostInlineBytes) return readHere(sent)
   const module = compiledModule('webhooks/read.ts')
-  return runInThread<typeof readHere>(module, 'readHere', sent, mostCpuMs).catch((error: unknown) => {
+  return runInThread<typeof readHere>(owner, module, 'readHere', sent, mostCpuMs).catch((error: unknown) => {
     throw error instanceof ThreadLimitExceeded ? badRequest('The payload takes too long to read.') : error
   })
 }

@@ -39,7 +39,7 @@ const receiveDeliveryRoute = route({
     401: 'The signature is missing or wrong, and the connection to the host has a webhook secret.',
     404: 'No pipeline has this address.',
   },
-  async handler({ ctx, params, headers, rawBody }) {
+  async handler({ ctx, params, headers, rawBody, gone }) {
     const target = await getTarget(ctx, params.webhook)
     const connection = await connections.findByHost(ctx.db, target.organization_id, target.repository_host)
     const sender = identify(headers, rawBody)
@@ -48,7 +48,11 @@ const receiveDeliveryRoute = route({
     if (sealed && keyId && !webhook.isGenuine(headers, rawBody, ctx.keys.open(sealed, keyId))) {
       throw unauthorized('The signature is missing or wrong: give the webhook the secret of the connection.')
     }
-    return ok(await receive(ctx, target, await readWebhookDelivery({ sender, headers, bytes: rawBody })))
+    const delivery = await readWebhookDelivery(
+      { sender, headers, bytes: rawBody },
+      { kind: 'upload', organizationId: target.organization_id, sender: target.id, until: gone() },
+    )
+    return ok(await receive(ctx, target, delivery))
   },
 })
 

@@ -1,9 +1,12 @@
 // Notes that a job leaves on its build, or on itself.
 import { sql } from 'kysely'
+import type { Static } from 'typebox'
 import { AnnotateRequest } from '@millrace/protocol/annotations.ts'
+import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { notFound, refused } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
+import { withPlace, type WorkOwner } from '../../lib/threads.ts'
 import { renderAndStore } from '../../resources/builds/annotations/html.ts'
 import * as annotations from '../../resources/builds/annotations/queries.ts'
 import { mostBodyBytes } from '../../resources/builds/annotations/schema.ts'
@@ -19,27 +22,35 @@ const annotate = agentRoute({
   // A character of JSON may take six bytes for one of text.
   bodyLimitBytes: 7 * mostBodyBytes,
   body: AnnotateRequest,
-  async handler({ ctx, job, params, body }) {
+  async handler({ ctx, job, params, body, request }) {
     if (!body.body && !body.style)
       throw refused('An annotation needs a body, or a style to give to the one there is.')
     const owner = ownerOf(job, params['job'], body.scope)
-    const written = await inTransaction(ctx.db, async (trx) => {
-      const row = await annotations.put(trx, owner, {
-        id: newId(),
-        context: body.context || 'default',
-        style: body.style || undefined,
-        priority: body.priority || undefined,
-        body: body.body ?? '',
-        // Without a body, only the style changes.
-        append: body.append || !body.body,
-      })
-      if (Buffer.byteLength(row.body) > mostBodyBytes) throw refused('An annotation may have at most 1 MiB.')
-      return row
+    const { organizationId, id: sender } = job
+    const work: WorkOwner = { kind: 'upload', organizationId, sender, until: request.gone() }
+    // Taken before anything is written: an agent sends a refused annotation again, and that may append.
+    return withPlace(work, async (place) => {
+      const written = await put(ctx, owner, body)
+      await renderAndStore(ctx, owner, written, place)
+      return done()
     })
-    await renderAndStore(ctx, owner, written)
-    return done()
   },
 })
+
+const put = (ctx: Context, owner: annotations.Owner, body: Static<typeof AnnotateRequest>) =>
+  inTransaction(ctx.db, async (trx) => {
+    const row = await annotations.put(trx, owner, {
+      id: newId(),
+      context: body.context || 'default',
+      style: body.style || undefined,
+      priority: body.priority || undefined,
+      body: body.body ?? '',
+      // Without a body, only the style changes.
+      append: body.append || !body.body,
+    })
+    if (Buffer.byteLength(row.body) > mostBodyBytes) throw refused('An annotation may have at most 1 MiB.')
+    return row
+  })
 
 const remove = agentRoute({
   method: 'DELETE',

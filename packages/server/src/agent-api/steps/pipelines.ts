@@ -15,7 +15,12 @@ const upload = agentRoute({
   forks: 'own_job',
   bodyLimitBytes: 16 * 1024 * 1024,
   async handler({ ctx, job, request }) {
-    const sent = await readStepUpload(request.body)
+    const sent = await readStepUpload(request.body, {
+      kind: 'upload',
+      organizationId: job.organizationId,
+      sender: job.id,
+      until: request.gone(),
+    })
     const outcome = await uploadSteps(ctx, job.organizationId, { ...sent, jobId: job.id })
     if (outcome === undefined) throw notFound('No job found')
     if (outcome.state === 'rejected') throw refused(outcome.message ?? 'The steps were rejected.')

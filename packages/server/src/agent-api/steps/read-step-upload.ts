@@ -4,7 +4,8 @@ import { PipelineUploadRequest } from '@millrace/protocol/pipelines.ts'
 import { readSteps, type ReadSteps } from '../../conductor/read-steps.ts'
 import { refused } from '../../lib/errors.ts'
 import { compiledModule } from '../../lib/package-files.ts'
-import { runInThread, ThreadLimitExceeded } from '../../lib/threads.ts'
+import { ThreadLimitExceeded } from '../../lib/thread.ts'
+import { runInThread, type WorkOwner } from '../../lib/threads.ts'
 import { bodyReader } from '../read-body.ts'
 
 interface SentSteps {
@@ -18,10 +19,10 @@ const mostCpuMs = 10_000
 
 const readBody = bodyReader(PipelineUploadRequest, MAX_VALUES)
 
-export async function readStepUpload(bytes: Buffer): Promise<SentSteps> {
+export async function readStepUpload(bytes: Buffer, owner: WorkOwner): Promise<SentSteps> {
   if (bytes.length <= mostInlineBytes) return read(bytes)
   const module = compiledModule('agent-api/steps/read-step-upload.ts')
-  const text = await runInThread<typeof readAsJson>(module, 'readAsJson', bytes, mostCpuMs).catch(
+  const text = await runInThread<typeof readAsJson>(owner, module, 'readAsJson', bytes, mostCpuMs).catch(
     (error: unknown) => {
       throw error instanceof ThreadLimitExceeded ? refused('The steps take too long to read.') : error
     },

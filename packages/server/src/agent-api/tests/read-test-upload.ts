@@ -4,7 +4,8 @@ import { gunzip } from 'node:zlib'
 import { measureJson } from '../../http/json-body.ts'
 import { badRequest, refused } from '../../lib/errors.ts'
 import { compiledModule } from '../../lib/package-files.ts'
-import { runInThread, ThreadLimitExceeded } from '../../lib/threads.ts'
+import { ThreadLimitExceeded } from '../../lib/thread.ts'
+import { runInThread, type WorkOwner } from '../../lib/threads.ts'
 import { readJunit } from '../../resources/tests/test_runs/junit.ts'
 import { clean, mostResults, readResult, type TestResult } from '../../resources/tests/test_runs/results.ts'
 import type { RunEnv } from '../../resources/tests/test_runs/store.ts'
@@ -33,10 +34,10 @@ interface SentBody {
 }
 
 /** A small compressed body may expand to a large one, so only uncompressed bodies are read here. */
-export async function readUpload(sent: SentBody): Promise<Upload> {
+export async function readUpload(sent: SentBody, owner: WorkOwner): Promise<Upload> {
   if (sent.contentEncoding === '' && sent.bytes.length <= mostInlineBytes) return readHere(sent)
   const module = compiledModule('agent-api/tests/read-test-upload.ts')
-  return runInThread<typeof readHere>(module, 'readHere', sent, mostCpuMs).catch((error: unknown) => {
+  return runInThread<typeof readHere>(owner, module, 'readHere', sent, mostCpuMs).catch((error: unknown) => {
     throw error instanceof ThreadLimitExceeded ? refused('The upload takes too long to read.') : error
   })
 }

@@ -11,11 +11,14 @@ const postUpload = agentRoute({
   bodyLimitBytes: mostUploadBytes,
   async handler({ ctx, suite, request }) {
     const { id, headers } = request
-    const { env, batches, count, skipped } = await readUpload({
-      contentType: headers['content-type'] ?? '',
-      contentEncoding: headers['content-encoding']?.toLowerCase() ?? '',
-      bytes: request.body,
-    })
+    const { env, batches, count, skipped } = await readUpload(
+      {
+        contentType: headers['content-type'] ?? '',
+        contentEncoding: headers['content-encoding']?.toLowerCase() ?? '',
+        bytes: request.body,
+      },
+      { kind: 'upload', organizationId: suite.organizationId, sender: suite.id, until: request.gone() },
+    )
     const runId = await storeResults(ctx, suite, env, batches)
     const body = {
       // Under which the server's log knows of it.

@@ -5,6 +5,7 @@ import type { Context } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { notFound, validationFailed } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
+import { withPlace, type WorkOwner } from '../../../lib/threads.ts'
 import { renderAndStore } from './html.ts'
 import { presentAnnotation } from './present.ts'
 import * as annotations from './queries.ts'
@@ -15,9 +16,18 @@ export async function createAnnotation(
   caller: Caller,
   owner: annotations.Owner,
   body: CreateAnnotationBody,
+  work: WorkOwner,
 ): Promise<Static<typeof Annotation>> {
+  // Taken before anything is written, so that a request is refused as a whole or not at all.
+  return withPlace(work, async (place) => {
+    const stored = await putAnnotation(ctx, caller, owner, body)
+    return presentAnnotation(stored, await renderAndStore(ctx, owner, stored, place))
+  })
+}
+
+function putAnnotation(ctx: Context, caller: Caller, owner: annotations.Owner, body: CreateAnnotationBody) {
   const context = body.context || 'default'
-  const stored = await inTransaction(ctx.db, async (trx) => {
+  return inTransaction(ctx.db, async (trx) => {
     const { is_new, ...row } = await annotations.put(trx, owner, {
       id: newId(),
       context,
@@ -35,7 +45,6 @@ export async function createAnnotation(
     })
     return row
   })
-  return presentAnnotation(stored, await renderAndStore(ctx, owner, stored))
 }
 
 export async function deleteAnnotation(

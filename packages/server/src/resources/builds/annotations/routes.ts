@@ -3,6 +3,7 @@ import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Context } from '../../../context.ts'
 import { created, noContent, type Answer } from '../../../http/answer.ts'
 import type { RequestUrl } from '../../../http/links.ts'
+import { workOf } from '../../../http/limits/gone.ts'
 import { route } from '../../../http/route.ts'
 import { validationFailed } from '../../../lib/errors.ts'
 import { getBuild } from '../../addresses/builds.ts'
@@ -18,6 +19,7 @@ interface Asked {
   caller: Caller
   params: JobParams
   url: RequestUrl
+  gone: () => AbortSignal
 }
 
 /** A character of JSON may take six bytes for one of text. */
@@ -35,6 +37,7 @@ const post = {
   scope: 'write_builds',
   body: CreateAnnotation,
   bodyLimitBytes,
+  callsOut: true,
   answers: { 201: Annotation },
   errors: { 422: 'The body is not valid, or the annotation would grow beyond 1 MiB.' },
 } as const
@@ -53,10 +56,11 @@ const listBuildAnnotationsRoute = route({
     omit_body: Type.Optional(Type.Boolean({ default: false, description: 'Leave out `body_html`.' })),
   },
   errors: { 422: 'The scope is unknown.' },
-  async handler({ ctx, org, params, query, url }) {
+  async handler({ ctx, org, caller, params, query, url, gone }) {
     const scope = readScope(query.scope ?? 'build')
     const owner = await getOwner(ctx, org, params)
-    return listPage(ctx, owner, { scope, withBody: query.omit_body !== true, url })
+    const wanted = { scope, withBody: query.omit_body !== true, url }
+    return listPage(ctx, owner, wanted, workOf('page', { org, caller, gone }))
   },
 })
 
@@ -65,9 +69,10 @@ const createBuildAnnotationRoute = route({
   url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/annotations',
   summary: 'Annotate a build; the same context replaces, or appends',
   permission: 'build_pipeline',
-  async handler({ ctx, org, caller, params, body }) {
+  async handler({ ctx, org, caller, params, body, gone }) {
     const owner = await getOwner(ctx, org, params)
-    return created(await createAnnotation(ctx, caller, owner, body))
+    const work = workOf('upload', { org, caller, gone })
+    return created(await createAnnotation(ctx, caller, owner, body, work))
   },
 })
 
@@ -100,9 +105,10 @@ const removeInJob = {
   handler: deleteOfJob,
 } as const
 
-async function listOfJob({ ctx, org, caller, params, url }: Asked): Promise<Answer> {
+async function listOfJob({ ctx, org, caller, params, url, gone }: Asked): Promise<Answer> {
   const job = await getVisibleJob(ctx.db, org, caller, params)
-  return listPage(ctx, ownerOf(org, job), { scope: 'job', withBody: true, url })
+  const wanted = { scope: 'job', withBody: true, url } as const
+  return listPage(ctx, ownerOf(org, job), wanted, workOf('page', { org, caller, gone }))
 }
 
 async function postToJob({
@@ -111,9 +117,11 @@ async function postToJob({
   caller,
   params,
   body,
+  gone,
 }: Asked & { body: CreateAnnotationBody }): Promise<Answer> {
   const job = await getBuildableJob(ctx.db, org, caller, params)
-  return created(await createAnnotation(ctx, caller, ownerOf(org, job), body))
+  const work = workOf('upload', { org, caller, gone })
+  return created(await createAnnotation(ctx, caller, ownerOf(org, job), body, work))
 }
 
 async function deleteOfJob({

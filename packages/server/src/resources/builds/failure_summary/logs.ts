@@ -4,7 +4,7 @@ import { gunzip } from 'node:zlib'
 import type { Context } from '../../../context.ts'
 import { compiledModule } from '../../../lib/package-files.ts'
 import { Semaphore } from '../../../lib/semaphore.ts'
-import { runInThread } from '../../../lib/threads.ts'
+import { runInThread, type WorkOwner } from '../../../lib/threads.ts'
 import { stateOf } from '../log/rows/checkpoint-queries.ts'
 import type { LogOutline } from '../log/rows/outline.ts'
 import { cut, planLog } from '../log/plan.ts'
@@ -44,6 +44,7 @@ export async function findFailingRows(
   orgId: string,
   jobIds: readonly string[],
   mostRows: number,
+  work: WorkOwner,
 ): Promise<Map<string, FoundLog>> {
   if (jobIds.length === 0) return new Map()
   const bytesEach = Math.min(Math.max(Math.floor(mostBytesOfAll / jobIds.length), leastBytes), mostBytes)
@@ -77,7 +78,7 @@ export async function findFailingRows(
       ),
     ),
   )
-  const excerpts = tails.size === 0 ? [] : await replay([...tails.values()], mostRows)
+  const excerpts = tails.size === 0 ? [] : await replay([...tails.values()], mostRows, work)
   for (const [index, id] of [...tails.keys()].entries()) {
     const excerpt = excerpts[index]
     if (excerpt !== undefined) found.set(id, shownOrEmpty(excerpt))
@@ -88,8 +89,9 @@ export async function findFailingRows(
 const shownOrEmpty = (excerpt: Excerpt): FoundLog =>
   excerpt.rows.length === 0 ? { status: 'empty' } : { status: 'shown', excerpt }
 
-const replay = (tails: readonly Tail[], mostRows: number): Promise<Excerpt[]> =>
+const replay = (tails: readonly Tail[], mostRows: number, work: WorkOwner): Promise<Excerpt[]> =>
   runInThread<typeof readTails>(
+    work,
     compiledModule('resources/builds/failure_summary/tail-tasks.ts'),
     'readTails',
     { tails, mostRows },

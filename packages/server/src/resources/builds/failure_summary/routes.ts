@@ -1,4 +1,5 @@
 import { okJson } from '../../../http/answer.ts'
+import { workOf } from '../../../http/limits/gone.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { findBuild } from './queries.ts'
@@ -14,11 +15,12 @@ const getFailureSummaryRoute = route({
   query: FailureSummaryQuery,
   answers: { 200: FailureSummary },
   errors: { 400: '`max_bytes` or `max_jobs` is not a whole number in range.' },
-  async handler({ ctx, org, caller, params, query }) {
+  async handler({ ctx, org, caller, params, query, gone }) {
     const build = await findBuild(ctx.db, org.id, params.pipeline, params.build)
     if (build === undefined) throw notFound('No build found')
     const limits = { maxBytes: query.max_bytes ?? 64 * 1024, maxJobs: query.max_jobs ?? 10 }
-    return okJson(await summarizeFailures({ ctx, org, caller }, build, limits))
+    const work = workOf('page', { org, caller, gone })
+    return okJson(await summarizeFailures({ ctx, org, caller }, build, limits, work))
   },
 })
 

@@ -1,6 +1,7 @@
 import { hasScope } from '../../../auth/caller.ts'
 import type { RequestContext } from '../../../context.ts'
 import { batch } from '../../../db/batch.ts'
+import type { WorkOwner } from '../../../lib/threads.ts'
 import { explainWaiting } from '../jobs/waiting.ts'
 import { cutText, plainText } from './excerpt.ts'
 import { fit } from './fit.ts'
@@ -33,6 +34,7 @@ export async function summarizeFailures(
   { ctx, org, caller }: RequestContext,
   build: summaries.BuildRow,
   { maxBytes, maxJobs }: Limits,
+  work: WorkOwner,
 ): Promise<string> {
   const [counted, problems, waiting, annotations, [annotationCounts], tests, range] = await batch(ctx.db, [
     summaries.countJobs(org.id, build.id),
@@ -51,6 +53,7 @@ export async function summarizeFailures(
           org.id,
           problems.map(({ id }) => id),
           mostRowsEach,
+          work,
         )
       : null,
     Promise.all(waiting.map((row) => explain({ ctx, org, caller }, row))),

@@ -4,8 +4,10 @@ import { Type } from 'typebox'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Context } from '../../../context.ts'
 import { noContent, type Answer } from '../../../http/answer.ts'
+import { workOf } from '../../../http/limits/gone.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
+import { takePlace, withPlace, type Place } from '../../../lib/threads.ts'
 import * as archivedBuilds from '../archives/queries.ts'
 import { findVisibleJob, getBuildableJob, getVisibleJob, type JobParams } from '../../addresses/jobs.ts'
 import { deleteLog } from './delete.ts'
@@ -38,6 +40,7 @@ interface Asked {
   caller: Caller
   params: JobParams
   query: { timestamps?: boolean; ansi?: boolean; raw?: boolean }
+  gone: () => AbortSignal
 }
 
 const formErrors = { 400: 'The range is not one range of bytes, or not of the text.' }
@@ -139,7 +142,9 @@ async function answerLog(asked: Asked, form: Form): Promise<Answer> {
   const wanted = readRange(asked.headers.range, form)
   switch (form) {
     case 'json': {
-      const { outline } = await (await getRows()).outline()
+      const { outline } = await withPlace(workOf('page', asked), async (place) =>
+        (await getRows(place)).outline(),
+      )
       const facts = {
         url: logUrl(asked.ctx.config.url, asked.org.slug, job),
         headerTimes: headerTimes(outline.groups, log.headerTimes),
@@ -148,7 +153,11 @@ async function answerLog(asked: Asked, form: Form): Promise<Answer> {
     }
     case 'html': {
       const headers = { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': htmlPolicy }
-      return { status: 200, stream: asHtml(await getRows()), headers: { ...common, ...headers } }
+      return {
+        status: 200,
+        stream: asHtml(await getRows(takePlace(workOf('page', asked)))),
+        headers: { ...common, ...headers },
+      }
     }
     case 'text':
       return wanted === null ? answerText(log, asked, common) : answerRange(log, asked, wanted, common)
@@ -193,20 +202,22 @@ async function answerSize(log: Log, asked: Asked, headers: Record<string, string
   return { status: 200, stream: Readable.from([]), headers: sized }
 }
 
-async function answerStream({
-  ctx,
-  org,
-  caller,
-  params,
-  query,
-  ...asked
-}: Asked & { query: { as?: 'text' | 'rows'; offset?: number; row?: number } }): Promise<Answer> {
+async function answerStream(
+  asked: Asked & { query: { as?: 'text' | 'rows'; offset?: number; row?: number } },
+): Promise<Answer> {
+  const { ctx, org, caller, params, query } = asked
   const job = await getVisibleJob(ctx.db, org, caller, params)
   await getLog(ctx, org.id, job.id)
   const lastEventId = asked.headers['last-event-id']
   const stream =
     query.as === 'rows'
-      ? followRows(ctx, org.id, job.id, readPosition(lastEventId, query.row))
+      ? followRows(
+          ctx,
+          org.id,
+          job.id,
+          readPosition(lastEventId, query.row),
+          takePlace(workOf('page', asked)),
+        )
       : follow(ctx, org.id, job.id, readOffset(lastEventId, query.offset))
   const headers = {
     'Content-Type': 'text/event-stream; charset=utf-8',
@@ -226,7 +237,7 @@ async function answerDelete({ ctx, org, caller, params }: Asked): Promise<Answer
 interface AnyLog {
   job: { id: string; pipeline_slug: string; build_number: number }
   log: Log
-  getRows(): Promise<RowReader>
+  getRows(place: Place): Promise<RowReader>
 }
 
 /** Also of a job whose build is archived. */
@@ -234,12 +245,12 @@ async function getAnyLog({ ctx, org, caller, params }: Asked): Promise<AnyLog> {
   const job = await findVisibleJob(ctx.db, org, caller, params)
   if (job !== undefined) {
     const log = await getLog(ctx, org.id, job.id)
-    return { job, log, getRows: async () => (await rowsOf(ctx, org.id, job.id, log)) ?? noLog() }
+    return { job, log, getRows: async (place) => (await rowsOf(ctx, org.id, job.id, log, place)) ?? noLog() }
   }
   const row = await archivedBuilds.findVisibleLog(ctx.db, org, caller, params)
   if (row === undefined) throw notFound('No job found')
   const log = archivedLog(ctx, row)
-  return { job: { ...row, id: row.job_id }, log, getRows: async () => replayedRows(log) }
+  return { job: { ...row, id: row.job_id }, log, getRows: async (place) => replayedRows(log, place) }
 }
 
 const getLog = async (ctx: Context, orgId: string, jobId: string): Promise<Log> =>

@@ -2,19 +2,24 @@ import { Type } from 'typebox'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Context } from '../../../context.ts'
 import { ok, okJson, type Answer } from '../../../http/answer.ts'
+import { workOf } from '../../../http/limits/gone.ts'
 import { route } from '../../../http/route.ts'
 import { badRequest, notFound } from '../../../lib/errors.ts'
+import { withPlace } from '../../../lib/threads.ts'
 import { getVisibleJob, type JobParams } from '../../addresses/jobs.ts'
 import { indexJson } from './serve/index-json.ts'
 import { findRows } from './rows/find-rows.ts'
 import type { RowSource } from './rows/row-source.ts'
+import { searchLog } from './rows/search.ts'
 import { LogIndex, LogRows, LogSearch } from './schema.ts'
+import { findLog } from './source.ts'
 
 interface Asked {
   ctx: Context
   org: Organization
   caller: Caller
   params: JobParams
+  gone: () => AbortSignal
 }
 
 const getIndex = {
@@ -66,43 +71,52 @@ const search = {
 } as const
 
 async function answerIndex(asked: Asked): Promise<Answer> {
-  const source = await getRowSource(asked)
-  const { total, outline } = await source.outline()
-  return ok(indexJson(source.log, total, outline))
+  return withRows(asked, async (source) => {
+    const { total, outline } = await source.outline()
+    return ok(indexJson(source.log, total, outline))
+  })
 }
 
 async function answerRows(
   asked: Asked & { query: { from?: number; limit?: number; tail?: number } },
 ): Promise<Answer> {
   const { query } = asked
-  const source = await getRowSource(asked)
-  const { from, total, rows } =
-    query.tail === undefined
-      ? await source.page(query.from ?? 1, query.limit ?? 500)
-      : await source.tail(query.tail)
-  const head = `{"from":${from},"total":${total},"is_final":${source.log.isFinal},"rows":[`
-  return okJson(`${head}${rows.join(',')}]}`)
+  return withRows(asked, async (source) => {
+    const { from, total, rows } =
+      query.tail === undefined
+        ? await source.page(query.from ?? 1, query.limit ?? 500)
+        : await source.tail(query.tail)
+    const head = `{"from":${from},"total":${total},"is_final":${source.log.isFinal},"rows":[`
+    return okJson(`${head}${rows.join(',')}]}`)
+  })
 }
 
 async function answerSearch(
   asked: Asked & { query: { q?: string; regex?: boolean; case?: boolean } },
 ): Promise<Answer> {
   const { q, regex, case: isCaseSensitive } = asked.query
-  const source = await getRowSource(asked)
+  const { ctx, org, caller, params } = asked
+  const { id: jobId } = await getVisibleJob(ctx.db, org, caller, params)
+  const log = (await findLog(ctx, org.id, jobId)) ?? noLog()
   if (q === undefined) throw badRequest('Query parameter q is missing: the text to search for.')
-  const { total, isComplete, matches } = await source.search({
-    text: q,
-    isRegex: regex === true,
-    isCaseSensitive: isCaseSensitive === true,
-  })
+  const query = { text: q, isRegex: regex === true, isCaseSensitive: isCaseSensitive === true }
+  const found = await withPlace(workOf('search', asked), (place) =>
+    searchLog(ctx, { orgId: org.id, jobId, log }, query, place),
+  )
+  const { total, isComplete, matches } = found ?? noLog()
   return ok({ total, is_complete: isComplete, matches })
 }
 
-async function getRowSource({ ctx, org, caller, params }: Asked): Promise<RowSource> {
-  const job = await getVisibleJob(ctx.db, org, caller, params)
-  const source = await findRows(ctx, org.id, job.id)
-  if (source === null) throw notFound('No log found')
-  return source
+async function withRows(asked: Asked, answer: (source: RowSource) => Promise<Answer>): Promise<Answer> {
+  const { ctx, org, caller, params } = asked
+  const { id } = await getVisibleJob(ctx.db, org, caller, params)
+  return withPlace(workOf('page', asked), async (place) =>
+    answer((await findRows(ctx, org.id, id, place)) ?? noLog()),
+  )
+}
+
+function noLog(): never {
+  throw notFound('No log found')
 }
 
 export const rowRoutes = [

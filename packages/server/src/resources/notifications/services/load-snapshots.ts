@@ -58,10 +58,9 @@ export function loadSnapshots(url: string): Snapshots {
 
     async pipelines(db, orgIds, ids) {
       const rows = await pipelines.listWithoutCaller(db, orgIds, ids)
-      const shown = rows.map(
-        async (row) => [row.id, await presentPipeline(url, row.organization_slug, row, null)] as const,
-      )
-      return new Map(await Promise.all(shown))
+      const shown = new Map<string, Awaited<ReturnType<typeof presentPipeline>>>()
+      for (const row of rows) shown.set(row.id, await presentPipeline(url, row.organization_slug, row, null))
+      return shown
     },
 
     async jobs(db, orgIds, ids) {

@@ -2,6 +2,7 @@ import { byCaller, recordAudit } from '../../../audit/record.ts'
 import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { validationFailed } from '../../../lib/errors.ts'
+import type { Owner } from '../../../lib/holdings.ts'
 import { newId } from '../../../lib/ids.ts'
 import { problemsOf } from '../configuration-problems.ts'
 import * as templates from './queries.ts'
@@ -11,7 +12,7 @@ export async function createTemplate(
   { ctx, org, caller }: RequestContext,
   body: CreatePipelineTemplateBody,
 ): Promise<templates.TemplateRow> {
-  await refuseUnreadable(body.configuration)
+  await refuseUnreadable(body.configuration, { organizationId: org.id, sender: caller.user.id })
   const { name, configuration } = body
   const fields = {
     name,
@@ -33,7 +34,7 @@ export async function createTemplate(
   })
 }
 
-export async function refuseUnreadable(configuration: string): Promise<void> {
-  const problems = await problemsOf(configuration)
+export async function refuseUnreadable(configuration: string, owner: Owner): Promise<void> {
+  const problems = await problemsOf(configuration, owner)
   if (problems.length > 0) throw validationFailed(`configuration, ${problems.join('; ')}`)
 }

@@ -11,7 +11,8 @@ export async function updateTemplate(
   id: string,
   body: UpdatePipelineTemplateBody,
 ): Promise<templates.TemplateRow> {
-  if (body.configuration !== undefined) await refuseUnreadable(body.configuration)
+  if (body.configuration !== undefined)
+    await refuseUnreadable(body.configuration, { organizationId: org.id, sender: caller.user.id })
   return inTransaction(ctx.db, async (trx) => {
     const before = await templates.lockVisible(trx, org, id)
     await templates.updateInOrg(trx, org.id, id, {

@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { problemsOf } from '../configuration-problems.ts'
 import { checkConfiguration, isStepList, viewSteps, writeSteps } from './configuration.ts'
 
+const owner = { organizationId: 'an organization', sender: 'a user' }
+
 describe('checkConfiguration', () => {
   it('says line, column, step and cause, with the nearest right name', async () => {
-    expect(await checkConfiguration('steps:\n  - label: test\n    comand: make\n')).toEqual([
+    expect(await checkConfiguration('steps:\n  - label: test\n    comand: make\n', owner)).toEqual([
       {
         field: 'configuration',
         code: expect.stringMatching(/^line 2, column 5.*missing a type.*`command`\?$/),
@@ -13,8 +15,8 @@ describe('checkConfiguration', () => {
   })
 
   it('leaves variables as they are written', async () => {
-    expect(await checkConfiguration('steps:\n  - command: make ${TARGET?}\n')).toEqual([])
-    expect(await viewSteps('steps:\n  - command: make $TARGET\n')).toMatchObject([
+    expect(await checkConfiguration('steps:\n  - command: make ${TARGET?}\n', owner)).toEqual([])
+    expect(await viewSteps('steps:\n  - command: make $TARGET\n', owner)).toMatchObject([
       { command: 'make $TARGET' },
     ])
   })
@@ -44,9 +46,9 @@ describe('writeSteps', () => {
         trigger_async: true,
       },
     ])
-    expect(await problemsOf(configuration)).toEqual([])
+    expect(await problemsOf(configuration, owner)).toEqual([])
     expect(isStepList(configuration)).toBe(true)
-    const view = await viewSteps(configuration)
+    const view = await viewSteps(configuration, owner)
     expect(view).toMatchObject([
       {
         type: 'script',
@@ -68,7 +70,7 @@ describe('writeSteps', () => {
         async: true,
       },
     ])
-    expect(await viewSteps(writeSteps(view))).toEqual(view)
+    expect(await viewSteps(writeSteps(view), owner)).toEqual(view)
   })
 
   it('knows a list of no steps again, and text that people wrote as text', async () => {

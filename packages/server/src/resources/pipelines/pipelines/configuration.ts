@@ -3,11 +3,12 @@ import { setImmediate } from 'node:timers/promises'
 import { viewConfiguration } from '@millrace/engine/steps/configuration-view.ts'
 import { readStored } from '../../../conductor/read-stored.ts'
 import type { FieldError } from '../../../lib/errors.ts'
+import type { Owner } from '../../../lib/holdings.ts'
 import { problemsOf } from '../configuration-problems.ts'
 import type { ConfigurationStep, VisualStep } from './schema.ts'
 
-export const checkConfiguration = async (configuration: string): Promise<FieldError[]> =>
-  (await problemsOf(configuration)).map((code) => ({ field: 'configuration', code }))
+export const checkConfiguration = async (configuration: string, owner: Owner): Promise<FieldError[]> =>
+  (await problemsOf(configuration, owner)).map((code) => ({ field: 'configuration', code }))
 
 // Cache of parsed configurations. Every list of builds shows the steps of its pipelines.
 const views = new Map<string, ConfigurationStep[]>()
@@ -15,10 +16,10 @@ const mostCharacters = 16 * 1024 * 1024
 let cachedCharacters = 0
 
 /** Variables are not interpolated. The result is cached and must not be modified. */
-export async function viewSteps(configuration: string): Promise<ConfigurationStep[]> {
+export async function viewSteps(configuration: string, owner: Owner): Promise<ConfigurationStep[]> {
   const known = views.get(configuration)
   if (known !== undefined) return known
-  const result = await readStored({ text: configuration })
+  const result = await readStored({ text: configuration }, { kind: 'page', ...owner, until: null })
   const view = result.ok ? (viewConfiguration(result.document) as ConfigurationStep[]) : []
   cachedCharacters += configuration.length
   if (cachedCharacters > mostCharacters) {

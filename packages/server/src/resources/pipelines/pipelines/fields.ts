@@ -4,6 +4,7 @@ import { mayManageCluster } from '../../../auth/permissions.ts'
 import { mayCreatePipelines } from '../../../auth/pipeline-access.ts'
 import type { Trx } from '../../../db/pool.ts'
 import { forbidden, invalidFields, type FieldError } from '../../../lib/errors.ts'
+import type { Owner } from '../../../lib/holdings.ts'
 import { isUuid } from '../../../lib/ids.ts'
 import * as clusters from '../../clusters/clusters/queries.ts'
 import * as pipelineSettings from '../pipeline-settings/queries.ts'
@@ -33,7 +34,7 @@ export async function resolveNewFields(
   const cluster_id = body.cluster_id
     ? await enterCluster(trx, org, caller, body.cluster_id)
     : await getDefaultCluster(trx, org)
-  return resolveFields(trx, org, null, { ...blank, cluster_id }, body)
+  return resolveFields(trx, org, caller, null, { ...blank, cluster_id }, body)
 }
 
 export async function resolveUpdatedFields(
@@ -44,7 +45,7 @@ export async function resolveUpdatedFields(
   body: UpdatePipelineBody,
 ): Promise<PipelineFields> {
   const cluster_id = await changedCluster(trx, org, caller, before.cluster_id, body)
-  return resolveFields(trx, org, before, { ...before, cluster_id }, body)
+  return resolveFields(trx, org, caller, before, { ...before, cluster_id }, body)
 }
 
 const newPipeline: Omit<PipelineFields, 'name' | 'repository'> = {
@@ -76,6 +77,7 @@ const newPipeline: Omit<PipelineFields, 'name' | 'repository'> = {
 async function resolveFields(
   trx: Trx,
   org: Organization,
+  caller: Caller,
   before: PipelineFields | null,
   base: PipelineFields,
   body: UpdatePipelineBody,
@@ -87,7 +89,12 @@ async function resolveFields(
     slug: readSlug(before, plain.name, body.slug),
     default_branch: body.default_branch || base.default_branch,
     pipeline_template_id: template?.id ?? null,
-    configuration: await readConfiguration(before, body, template),
+    configuration: await readConfiguration(
+      { organizationId: org.id, sender: caller.user.id },
+      before,
+      body,
+      template,
+    ),
     provider_id: await readProvider(trx, org, plain.repository),
     provider_settings: { ...base.provider_settings, ...writableSettings(body.provider_settings ?? {}) },
   }
@@ -122,6 +129,7 @@ function readSlug(before: PipelineFields | null, name: string, given: string | n
 }
 
 async function readConfiguration(
+  owner: Owner,
   before: PipelineFields | null,
   body: UpdatePipelineBody,
   template: templates.HeldTemplate | null,
@@ -132,21 +140,22 @@ async function readConfiguration(
     if (isOther) throw wrongSteps('configuration', ['comes from the template; unassign it to give another'])
     return template.configuration
   }
-  if (given !== undefined) return readable(given, before)
+  if (given !== undefined) return readable(owner, given, before)
   const isEmptied = before !== null && typeof body.configuration === 'string'
-  if (body.steps && !isEmptied) return fromSteps(before, body.steps)
+  if (body.steps && !isEmptied) return fromSteps(owner, before, body.steps)
   if (before !== null && !isEmptied) return before.configuration
   throw wrongSteps('configuration', [missingSteps])
 }
 
-async function readable(configuration: string, before: PipelineFields | null): Promise<string> {
+async function readable(owner: Owner, configuration: string, before: PipelineFields | null): Promise<string> {
   if (configuration === before?.configuration) return configuration
-  const problems = await checkConfiguration(configuration)
+  const problems = await checkConfiguration(configuration, owner)
   if (problems.length > 0) throw invalidFields(problems)
   return configuration
 }
 
 async function fromSteps(
+  owner: Owner,
   before: PipelineFields | null,
   steps: NonNullable<UpdatePipelineBody['steps']>,
 ): Promise<string> {
@@ -156,7 +165,7 @@ async function fromSteps(
     ])
   }
   const configuration = writeSteps(steps)
-  const problems = await problemsOf(configuration)
+  const problems = await problemsOf(configuration, owner)
   if (problems.length > 0) throw wrongSteps('steps', problems)
   return configuration
 }

@@ -77,7 +77,10 @@ export async function presentPipeline(
     poll_interval_seconds: pipeline.poll_interval_seconds,
     poll_error: pipeline.poll_error,
     configuration: pipeline.configuration,
-    steps: await viewSteps(pipeline.configuration),
+    steps: await viewSteps(pipeline.configuration, {
+      organizationId: pipeline.organization_id,
+      sender: pipeline.id,
+    }),
   }
 }
 

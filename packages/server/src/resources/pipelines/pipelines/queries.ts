@@ -69,6 +69,7 @@ export const fieldNames = [
 
 export interface PipelineRow extends PipelineFields {
   id: string
+  organization_id: string
   webhook_token: string | null
   webhook_token_sealed: Buffer | null
   webhook_token_key_id: string | null
@@ -93,7 +94,7 @@ export interface PipelineRow extends PipelineFields {
 type PipelineOwner = Pick<Organization, 'id' | 'role' | 'teams_enabled'>
 
 const columns = (access: RawBuilder<PipelineAccess>) => sql`
-  p.id, ${sql.join(fieldNames.map((name) => sql.ref(`p.${name}`)))}, p.webhook_token, p.webhook_token_sealed,
+  p.id, p.organization_id, ${sql.join(fieldNames.map((name) => sql.ref(`p.${name}`)))}, p.webhook_token, p.webhook_token_sealed,
   p.webhook_token_key_id, p.badge_token, p.webhooks_disabled_at,
   disabler.name as webhooks_disabled_by, p.created_at, ${userJson('creator')} as created_by, p.archived_at,
   (select poll.error from pipeline_polls poll where poll.pipeline_id = p.id) as poll_error,

@@ -1,4 +1,5 @@
 // Makes rows of the bytes of a log, from a state on.
+import type { Place } from '../../../../lib/threads.ts'
 import type { Log } from '../source.ts'
 import { Outline, summarize, type Group, type OutlineEnd } from './outline.ts'
 import type { ReplayState } from './replay.ts'
@@ -7,17 +8,17 @@ import { countCharacters, mostPageCharacters, type RowReader } from './row-sourc
 import { replaySegments, runRowTask } from './segments.ts'
 
 /** For a log without stored rows or checkpoints. */
-export const replayedRows = (log: Log): RowReader => ({
-  all: () => readAll(log),
+export const replayedRows = (log: Log, place: Place): RowReader => ({
+  all: () => readAll(log, place),
   async outline() {
-    const { total, groups, end } = await readToEnd(log, null, nothing)
+    const { total, groups, end } = await readToEnd(log, place, null, nothing)
     return { total, outline: summarize(groups, end) }
   },
 })
 
-export async function* readAll(log: Log): AsyncGenerator<string[]> {
+export async function* readAll(log: Log, place: Place): AsyncGenerator<string[]> {
   const wanted: Wanted = { kind: 'range', from: 1, to: Infinity, mostCharacters: Infinity }
-  for await (const { rows } of readSegments(log, null, () => wanted)) yield rows
+  for await (const { rows } of readSegments(log, place, null, () => wanted)) yield rows
 }
 
 interface EndOfLog {
@@ -29,12 +30,17 @@ interface EndOfLog {
   rows: string[]
 }
 
-export async function readToEnd(log: Log, start: ReplayState | null, wanted: Wanted): Promise<EndOfLog> {
+export async function readToEnd(
+  log: Log,
+  place: Place,
+  start: ReplayState | null,
+  wanted: Wanted,
+): Promise<EndOfLog> {
   const groups: Group[] = []
   let rows: string[] = []
   let total = 0
   let end = new Outline().end
-  for await (const read of readSegments(log, start, () => wanted)) {
+  for await (const read of readSegments(log, place, start, () => wanted)) {
     if (wanted.kind === 'tail') rows = lastRows([...rows, ...read.rows], wanted)
     groups.push(...(read.end?.groups ?? read.groups))
     if (read.end !== null) ({ total, outline: end } = read.end)
@@ -45,13 +51,14 @@ export async function readToEnd(log: Log, start: ReplayState | null, wanted: Wan
 /** `total` is known only if the range reaches the last segment. */
 export async function readRange(
   log: Log,
+  place: Place,
   start: ReplayState | null,
   { from, to }: { from: number; to: number },
 ): Promise<{ rows: string[]; total: number | null }> {
   const rows: string[] = []
   let characters = 0
   const wanted = (): Wanted => ({ kind: 'range', from, to, mostCharacters: mostPageCharacters - characters })
-  for await (const read of readSegments(log, start, wanted)) {
+  for await (const read of readSegments(log, place, start, wanted)) {
     rows.push(...read.rows)
     characters += countCharacters(read.rows)
     if (read.end !== null) return { rows, total: read.end.total }
@@ -60,7 +67,7 @@ export async function readRange(
   return { rows, total: null }
 }
 
-const readSegments = (log: Log, start: ReplayState | null, wanted: () => Wanted) =>
+const readSegments = (log: Log, place: Place, start: ReplayState | null, wanted: () => Wanted) =>
   replaySegments(log, start, (segment) =>
-    runRowTask<typeof readSegment>('readSegment', { segment, wanted: wanted() }),
+    runRowTask<typeof readSegment>(place, 'readSegment', { segment, wanted: wanted() }),
   )

@@ -1,7 +1,5 @@
 import type { Log } from '../source.ts'
 import type { LogOutline } from './outline.ts'
-import type { Query } from './search-tasks.ts'
-import type { SearchResult } from './search.ts'
 
 export interface RowPage {
   /** The number of the first row. */
@@ -25,7 +23,6 @@ export interface RowSource extends RowReader {
   page(from: number, limit: number): Promise<RowPage>
   /** The last rows. */
   tail(limit: number): Promise<RowPage>
-  search(query: Query): Promise<SearchResult>
 }
 
 /** The size of a page, in characters of JSON. */

@@ -12,6 +12,7 @@ import type { Context } from '../../../../context.ts'
 import { inTransaction } from '../../../../db/transaction.ts'
 import { Semaphore } from '../../../../lib/semaphore.ts'
 import { SizedCache } from '../../../../lib/sized-cache.ts'
+import { withPlace, type Place } from '../../../../lib/threads.ts'
 import { Outline, summarize, type Group, type LogOutline } from './outline.ts'
 import * as logs from '../queries.ts'
 import type { StoredRows } from '../queries.ts'
@@ -26,9 +27,20 @@ const deflate = promisify(gzip)
 const mostHeldBytes = 8 * 1024 * 1024
 
 /** Stores the object under a new key that nothing refers to yet. */
-export async function writeRows(ctx: Context, orgId: string, jobId: string, log: Log): Promise<StoredRows> {
+export const writeRows = (ctx: Context, orgId: string, jobId: string, log: Log): Promise<StoredRows> =>
+  withPlace({ kind: 'background', organizationId: orgId, sender: jobId, until: null }, (place) =>
+    writeAll(ctx, orgId, jobId, log, place),
+  )
+
+async function writeAll(
+  ctx: Context,
+  orgId: string,
+  jobId: string,
+  log: Log,
+  place: Place,
+): Promise<StoredRows> {
   const key = `logs/${orgId}/${jobId}/${randomUUID()}`
-  const making = makeObject(log)
+  const making = makeObject(log, place)
   let held: Buffer[] | null = []
   let size = 0
   let step = await making.next()
@@ -38,18 +50,18 @@ export async function writeRows(ctx: Context, orgId: string, jobId: string, log:
     if (size > mostHeldBytes) held = null
   }
   await announce(ctx.db, key)
-  await ctx.blobs.put(key, Readable.from(held ?? makeObject(log), { objectMode: false }), size)
+  await ctx.blobs.put(key, Readable.from(held ?? makeObject(log, place), { objectMode: false }), size)
   return { key, layout: step.value }
 }
 
-async function* makeObject(log: Log): AsyncGenerator<Buffer, logs.RowsLayout> {
+async function* makeObject(log: Log, place: Place): AsyncGenerator<Buffer, logs.RowsLayout> {
   const table: number[] = []
   const groups: Group[] = []
   let size = 0
   let rows = 0
   let end = new Outline().end
   const segments = replaySegments(log, null, (segment) =>
-    runRowTask<typeof makeBlocks>('makeBlocks', segment),
+    runRowTask<typeof makeBlocks>(place, 'makeBlocks', segment),
   )
   for await (const made of segments) {
     for (const [index, number] of made.table.entries()) table.push(index % 2 === 0 ? size + number : number)

@@ -7,11 +7,13 @@ import { textOf, textOfJson, type RowJson } from '../screen/row.ts'
 import type { Segment } from './row-tasks.ts'
 import type { Block } from './rows-object.ts'
 
-interface Limits {
+export interface Limits {
   query: Query
   /** How many matches are returned. All are counted. */
   room: number
-  leftMs: number
+  /** The first row to search. */
+  from: number
+  mostMs: number
 }
 
 export interface Query {
@@ -23,7 +25,8 @@ export interface Query {
 export interface Found {
   total: number
   matches: Array<[row: number, start: number, end: number]>
-  isComplete: boolean
+  /** The first row that was not searched, because the time was used up. null: all were. */
+  next: number | null
   usedMs: number
 }
 
@@ -34,8 +37,8 @@ class Search {
   readonly #matches: Found['matches'] = []
   #total = 0
   #rows = 0
-  /** The time is used up. */
-  isOver = false
+  #isOver = false
+  next: number | null = null
   readonly #startMs = performance.now()
   readonly #limits: Limits
   readonly #find: Finder
@@ -46,19 +49,23 @@ class Search {
   }
 
   add(text: string, row: number): void {
-    if (this.isOver) return
+    if (row < this.#limits.from) return
+    if (this.#isOver) {
+      this.next ??= row
+      return
+    }
     this.#find(text, (start, end) => {
       this.#total++
       if (this.#matches.length < this.#limits.room) this.#matches.push([row, start, end])
     })
-    if (++this.#rows % rowsPerReading === 0) this.isOver = this.#usedMs() > this.#limits.leftMs
+    if (++this.#rows % rowsPerReading === 0) this.#isOver = this.#usedMs() > this.#limits.mostMs
   }
 
   get found(): Found {
     return {
       total: this.#total,
       matches: this.#matches,
-      isComplete: !this.isOver,
+      next: this.next,
       usedMs: this.#usedMs(),
     }
   }
@@ -84,7 +91,7 @@ export function searchSegment({
 export function searchBlocks({ blocks, ...limits }: Limits & { blocks: readonly Block[] }): Found {
   const search = new Search(limits)
   for (const { gzip, firstRow } of blocks) {
-    if (search.isOver) break
+    if (search.next !== null) break
     const rows = JSON.parse(`[${gunzipSync(gzip).toString().replaceAll('\n', ',')}]`) as RowJson[]
     for (const [index, row] of rows.entries()) search.add(textOfJson(row), firstRow + index)
   }

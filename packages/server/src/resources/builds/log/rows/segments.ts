@@ -1,6 +1,6 @@
 // Sends a log to the threads in segments.
 import { compiledModule } from '../../../../lib/package-files.ts'
-import { runInThread } from '../../../../lib/threads.ts'
+import type { Place } from '../../../../lib/threads.ts'
 import { notFound } from '../../../../lib/errors.ts'
 import type { ReplayState } from './replay.ts'
 import type { Segment } from './row-tasks.ts'
@@ -12,10 +12,11 @@ export const segmentBytes = 1024 * 1024
 const mostCpuMs = 60_000
 
 export const runRowTask = <Work extends (input: never) => unknown>(
+  place: Place,
   name: string,
   input: Parameters<Work>[0],
 ): Promise<Awaited<ReturnType<Work>>> =>
-  runInThread<Work>(compiledModule('resources/builds/log/rows/row-tasks.ts'), name, input, mostCpuMs)
+  place.run<Work>(compiledModule('resources/builds/log/rows/row-tasks.ts'), name, input, mostCpuMs)
 
 /** Calls `task` with one segment after the other, from a state to the end of the log. */
 export async function* replaySegments<Result extends { state: ReplayState }>(

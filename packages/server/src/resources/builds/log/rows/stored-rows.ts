@@ -4,7 +4,6 @@ import type { StoredRows } from '../queries.ts'
 import type { Log } from '../source.ts'
 import { findBlock, inflateRows, readAllBlocks, readBlocks, readOutline, readTable } from './rows-object.ts'
 import { countCharacters, mostPageCharacters, type RowPage, type RowSource } from './row-source.ts'
-import { searchStored } from './search.ts'
 
 export function storedRows(ctx: Context, log: Log, stored: StoredRows): RowSource {
   const { rows: total } = stored.layout
@@ -34,7 +33,6 @@ export function storedRows(ctx: Context, log: Log, stored: StoredRows): RowSourc
         for (const block of blocks) yield await inflateRows(block)
     },
     outline: async () => ({ total, outline: await readOutline(ctx, stored) }),
-    search: (query) => searchStored(ctx, stored, query),
   }
 }
 

@@ -2,6 +2,7 @@
 // progress bars may change rows that were sent before. The id of an event is the first row that may still change.
 import { Readable } from 'node:stream'
 import type { Context } from '../../../../context.ts'
+import type { Place } from '../../../../lib/threads.ts'
 import { findCheckpointBefore } from '../rows/checkpoint-queries.ts'
 import type { ReplayState } from '../rows/replay.ts'
 import { findRows } from '../rows/find-rows.ts'
@@ -16,22 +17,28 @@ const mostStepBytes = 64 * 1024
 const mostEventRows = 1000
 const mostEventCharacters = 256 * 1024
 
-export const followRows = (ctx: Context, orgId: string, jobId: string, position: Position): Readable =>
-  Readable.from(events(ctx, orgId, jobId, position), { objectMode: false })
+export const followRows = (
+  ctx: Context,
+  orgId: string,
+  jobId: string,
+  position: Position,
+  place: Place,
+): Readable => Readable.from(events(ctx, orgId, jobId, position, place), { objectMode: false })
 
 async function* events(
   ctx: Context,
   orgId: string,
   jobId: string,
   position: Position,
+  place: Place,
 ): AsyncGenerator<string> {
   yield retryLine
-  const source = await findRows(ctx, orgId, jobId)
+  const source = await findRows(ctx, orgId, jobId, place)
   if (source === null) return yield deletedEvent
   const { total } = await source.tail(1)
   const unsettled = position.isSettled ? 0 : screenHeight
   const from = Math.max(Math.min(position.row, total + 1) - unsettled, 1)
-  if (source.log.compacted === null) yield* grow(ctx, orgId, jobId, from)
+  if (source.log.compacted === null) yield* grow(ctx, orgId, jobId, from, place)
   else yield* sendStored(source, from)
 }
 
@@ -44,12 +51,19 @@ async function* sendStored(source: RowSource, wanted: number): AsyncGenerator<st
   }
 }
 
-async function* grow(ctx: Context, orgId: string, jobId: string, from: number): AsyncGenerator<string> {
+async function* grow(
+  ctx: Context,
+  orgId: string,
+  jobId: string,
+  from: number,
+  place: Place,
+): AsyncGenerator<string> {
   let state: ReplayState | null = await findCheckpointBefore(ctx.db, orgId, jobId, from)
   let open: readonly string[] = []
   let total = 0
   let knownSize = -1
-  const follow = (segment: Segment) => runRowTask<typeof followSegment>('followSegment', { segment, open })
+  const follow = (segment: Segment) =>
+    runRowTask<typeof followSegment>(place, 'followSegment', { segment, open })
   yield* pollLog(ctx, orgId, jobId, {
     offset: () => state?.offset ?? 0,
     async *newEvents(log) {

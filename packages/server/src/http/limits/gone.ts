@@ -1,0 +1,30 @@
+// Tells handlers that nobody waits for their response any more: it was sent, or the connection is closed.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Caller, Organization } from '../../auth/caller.ts'
+import type { WorkKind, WorkOwner } from '../../lib/threads.ts'
+
+const responseOf = new WeakMap<IncomingMessage, ServerResponse>()
+
+/** To be called before routes are registered. */
+export function noteResponses(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, next) => {
+    responseOf.set(request.raw, reply.raw)
+    next()
+  })
+}
+
+/** Fastify's own `request.signal` does not abort any more once the body of a POST has been read. */
+export function untilGone({ raw }: FastifyRequest): AbortSignal {
+  const response = responseOf.get(raw)
+  if (response === undefined || response.closed) return AbortSignal.abort()
+  const leaving = new AbortController()
+  response.once('close', () => leaving.abort())
+  return leaving.signal
+}
+
+/** Work in a thread for the caller of a request. */
+export const workOf = (
+  kind: WorkKind,
+  { org, caller, gone }: { org: Organization; caller: Caller; gone: () => AbortSignal },
+): WorkOwner => ({ kind, organizationId: org.id, sender: caller.user.id, until: gone() })
