@@ -7,6 +7,7 @@ import { aSharedDirectory, eventually, theServer, type Client, type Json } from 
 const modules = fileURLToPath(new URL('../node_modules', import.meta.url))
 const vitest = join(modules, 'vitest', 'vitest.mjs')
 const org = '/v2/organizations/default'
+const counts = { results_count: 3, passed_count: 1, failed_count: 1, skipped_count: 1, unknown_count: 0 }
 
 /** A repository with three tests, of which one fails and one is skipped. */
 function aRepository(): string {
@@ -50,10 +51,15 @@ async function aSuite(server: Client, name: string): Promise<{ id: string; token
   return { id: String(body.id), token: String(body.api_token) }
 }
 
-async function runBuild(server: Client, configuration: string, env: Record<string, string>): Promise<Json> {
-  const pipeline = { name: 'Theirs', repository: 'none', configuration }
+async function runBuild(
+  server: Client,
+  configuration: string,
+  env: Record<string, string>,
+  name = 'Theirs',
+): Promise<Json> {
+  const pipeline = { name, repository: 'none', configuration }
   expect((await server.post(`${org}/pipelines`, pipeline)).status).toBe(201)
-  const builds = `${org}/pipelines/theirs/builds`
+  const builds = `${org}/pipelines/${name.toLowerCase()}/builds`
   expect((await server.post(builds, { commit: 'HEAD', branch: 'main', env })).status).toBe(201)
   return eventually('the build ends', async () => {
     const { body } = await server.get(`${builds}/1`)
@@ -62,6 +68,34 @@ async function runBuild(server: Client, configuration: string, env: Record<strin
 }
 
 describe('the results of tests that a job runs', () => {
+  it('are shown when the step names the files, also after a failed command', async () => {
+    const server = theServer()
+    const run = `cd ${aRepository()} && node ${vitest} run --configLoader=runner`
+    const command = [
+      'HERE=$$PWD',
+      'echo "<testsuite>" > report-broken.xml',
+      `(${run} --reporter=junit --outputFile=$$HERE/report-1.xml)`,
+    ]
+    const configuration = JSON.stringify({
+      env: { BUILDKITE_SKIP_CHECKOUT: 'true' },
+      steps: [{ key: 'tests', command, test_results: 'report-*.xml' }],
+    })
+    const build = await runBuild(server, configuration, {}, 'Named')
+    expect(build).toMatchObject({ state: 'failed', jobs: [{ exit_status: 1 }] })
+    const builds = `${org}/pipelines/named/builds/1`
+    const { body } = await server.get(`${builds}?include_test_analytics=true`)
+    expect(body.test_analytics?.runs).toMatchObject([
+      {
+        suite: { slug: 'named' },
+        ...counts,
+        failures: [{ scope: 'src/sums.test.js', name: 'sums > do not add up' }],
+      },
+    ])
+    const log = await server.get(`${builds}/jobs/${build.jobs?.['0']?.id}/log`)
+    expect(String(log.body.content)).toMatch(/report-1\.xml: 3 tests, 1 failed/)
+    expect(String(log.body.content)).toMatch(/report-broken\.xml was not sent: .*The XML cannot be read/)
+  })
+
   it('arrive from the npm collector and as JUnit, and are shown with the build', async () => {
     const server = theServer()
     const [collected, junit] = [await aSuite(server, 'Collected'), await aSuite(server, 'JUnit')]
@@ -88,7 +122,6 @@ describe('the results of tests that a job runs', () => {
     expect(build).toMatchObject({ state: 'failed', jobs: [{ exit_status: 1 }, { exit_status: 0 }] })
     const { body } = await server.get(`${org}/pipelines/theirs/builds/1?include_test_analytics=true`)
     const runs = body.test_analytics?.runs ?? {}
-    const counts = { results_count: 3, passed_count: 1, failed_count: 1, skipped_count: 1, unknown_count: 0 }
     expect(runs).toMatchObject([
       {
         suite: { id: collected.id, slug: 'collected' },

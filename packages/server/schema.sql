@@ -1151,6 +1151,7 @@ create table pipelines (
   webhook_token_key_id text,
   repository_userinfo_sealed bytea,
   repository_userinfo_key_id text,
+  junit_artifacts text,
   constraint pipelines_pkey PRIMARY KEY (id),
   constraint pipelines_badge_token_key UNIQUE (badge_token),
   constraint pipelines_name_key UNIQUE (organization_id, name),
@@ -1520,6 +1521,7 @@ create table test_suites (
   token_hash bytea not null,
   created_at timestamp(3) with time zone not null default now(),
   created_by uuid,
+  pipeline_id uuid,
   constraint test_suites_pkey PRIMARY KEY (id),
   constraint test_suites_hash_key UNIQUE (token_hash),
   constraint test_suites_slug_key UNIQUE (organization_id, slug),
@@ -1722,6 +1724,7 @@ CREATE INDEX test_results_failed ON test_results USING btree (run_id, created_at
 CREATE INDEX test_runs_build ON test_runs USING btree (build_id, created_at, id) WHERE (build_id IS NOT NULL);
 CREATE INDEX test_runs_page ON test_runs USING btree (suite_id, created_at, id);
 CREATE INDEX test_suites_page ON test_suites USING btree (organization_id, created_at, id);
+CREATE UNIQUE INDEX test_suites_pipeline ON test_suites USING btree (pipeline_id) WHERE (pipeline_id IS NOT NULL);
 CREATE INDEX unclaimed_blobs_due ON unclaimed_blobs USING btree (delete_after);
 CREATE UNIQUE INDEX users_email_key ON users USING btree (lower(email));
 CREATE INDEX web_session_sso_organization ON web_session_sso USING btree (organization_id);

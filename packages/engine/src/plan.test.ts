@@ -136,6 +136,7 @@ describe('jobs', () => {
       env: { '{{matrix}}': '{{matrix}}' },
       agents: ['os={{matrix}}'],
       artifactPaths: '{{matrix}}/*',
+      testResults: ['{{matrix}}.xml'],
       plugins: [{ source: 'x#{{matrix}}', config: { deep: ['{{matrix}}', 1] } }],
       matrix: { dimensions: [{ name: null, values: ['$&'] }], adjustments: [] },
     })
@@ -145,6 +146,7 @@ describe('jobs', () => {
       env: { '{{matrix}}': '$&' },
       agents: ['os=$&'],
       artifactPaths: '$&/*',
+      testResults: ['$&.xml'],
       plugins: [{ source: 'x#$&', config: { deep: ['$&', 1] } }],
       matrix: '$&',
     })

@@ -35,6 +35,8 @@ export interface ScriptWork {
   priority: number
   secrets: Readonly<Record<string, string>>
   signature: Signature | null
+  /** As in the step. */
+  testResults?: readonly string[]
   timeoutMinutes: number | null
 }
 

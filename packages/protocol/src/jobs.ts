@@ -24,6 +24,8 @@ export const JobStep = Type.Intersect([
     matrix: Type.Optional(Type.Unknown()),
     cache: Type.Optional(Type.Unknown()),
     checkout: Type.Optional(Type.Unknown()),
+    /** Patterns of files with test results. Public servers do not send them. */
+    test_results: Type.Optional(Type.Array(Type.String())),
     signature: Type.Optional(JobSignature),
   }),
   Type.Record(Type.String(), Type.Unknown()),

@@ -20,6 +20,7 @@ import { secretApi } from './agent-api/credentials/secrets.ts'
 import { stackApi } from './agent-api/stacks/stacks.ts'
 import { stepCacheApi } from './agent-api/caches/step-caches.ts'
 import { stepApi } from './agent-api/steps/steps.ts'
+import { jobTestResultsApi } from './agent-api/tests/job-test-results.ts'
 import { testUploadApi } from './agent-api/tests/test-uploads.ts'
 import { uploadEndpoints } from './agent-api/uploads.ts'
 import { measureWaitingAgents } from './agent-api/agents/waiting-agents.ts'
@@ -183,6 +184,7 @@ export const agentApiRoutes: readonly AgentRoute[] = [
   ...secretApi,
   ...stackApi,
   ...stepApi,
+  ...jobTestResultsApi,
   ...testUploadApi,
 ]
 

@@ -57,6 +57,7 @@ export const RETRIES = {
   // A job waits for its cache only for seconds, and then runs without.
   cache: { attempts: 4, wait: powersOfTwo, repeats: isPassing },
   cacheBytes: { attempts: 4, wait: powersOfTwo, repeats: isPassing },
+  testResults: fewSeconds,
   annotate: fewSeconds,
   buildCancel: fewSeconds,
   agentControl: fewSeconds,

@@ -9,6 +9,7 @@ import { runHooks } from './hooks.ts'
 import { loadPlugins, loadRepositoryPlugins } from './plugins.ts'
 import type { JobRun } from './run.ts'
 import { loadStepSecrets } from './step-secrets.ts'
+import { sendJobTestResults } from './test-results.ts'
 
 export interface PhasesEnd {
   exitStatus: number
@@ -39,6 +40,7 @@ async function runUntilCommand(run: JobRun): Promise<number> {
   }
   if (run.cancel.requested !== null) return 255
   const command = await guarded(run, () => runCommandPhase(run))
+  await sendJobTestResults(run)
   const artifacts = await guarded(run, () => runArtifactPhase(run))
   if (command.exitStatus !== 0) return command.exitStatus
   if (artifacts.exitStatus === 0) await saveCache(run)

@@ -48,6 +48,7 @@ const LEFT_OUT: ReadonlyArray<readonly [isAsked: (work: ScriptWork) => boolean, 
   [({ cache }) => cache !== null, 'A local run has no cache volumes.'],
   [({ image }) => image !== null, 'Jobs run without containers, whatever image their steps ask for.'],
   [({ plugins }) => plugins.length > 0, 'Plugins are not run.'],
+  [({ testResults }) => testResults !== undefined, 'Test results stay in their files.'],
 ]
 
 export class JobRunner {

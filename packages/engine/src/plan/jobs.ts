@@ -107,6 +107,7 @@ function scriptWork(step: CommandStep): ScriptWork {
     priority: step.priority,
     secrets: step.secrets,
     signature: step.signature,
+    ...(step.testResults === undefined ? {} : { testResults: step.testResults }),
     timeoutMinutes: step.timeoutMinutes,
   }
 }

@@ -10,7 +10,10 @@ interface Combination {
   softFail: SoftFail | null
 }
 
-type Filled = Pick<CommandStep, 'command' | 'label' | 'env' | 'agents' | 'artifactPaths' | 'plugins'>
+type Filled = Pick<
+  CommandStep,
+  'command' | 'label' | 'env' | 'agents' | 'artifactPaths' | 'plugins' | 'testResults'
+>
 
 /** The first dimension varies slowest; combinations that only an adjustment names come last. */
 export function combinationsOf(matrix: Matrix): Combination[] {
@@ -60,6 +63,7 @@ export function fillMatrix(
     agents: step.agents.map(fill),
     artifactPaths: step.artifactPaths === null ? null : fill(step.artifactPaths),
     plugins: step.plugins.map((plugin) => fillPlugin(plugin, fill)),
+    ...(step.testResults === undefined ? {} : { testResults: step.testResults.map(fill) }),
   }
   const [token] = unknown
   return token === undefined ? { ok: true, filled } : { ok: false, token }

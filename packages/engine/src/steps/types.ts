@@ -54,6 +54,8 @@ export interface CommandStep extends StepCommon, Branched {
   secrets: Readonly<Record<string, string>>
   skip: Skip
   softFail: SoftFail
+  /** Patterns of files with test results. Absent where there are none, and in steps of older builds. */
+  testResults?: readonly string[]
   timeoutMinutes: number | null
   signature: Signature | null
 }

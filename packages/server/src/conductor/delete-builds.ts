@@ -66,6 +66,8 @@ export async function deleteBuilds(ctx: Context): Promise<void> {
   for (const { pipeline_id } of rows) {
     while (await deleteSome(ctx.db, pipeline_id)) if (performance.now() > until) return
     while (await deleteArchives(ctx.db, pipeline_id)) if (performance.now() > until) return
+    // Its runs went with the builds.
+    await sql`delete from test_suites where pipeline_id = ${pipeline_id}`.execute(ctx.db)
     await sql`delete from removed_pipelines where pipeline_id = ${pipeline_id}`.execute(ctx.db)
   }
 }

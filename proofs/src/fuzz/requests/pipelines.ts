@@ -73,7 +73,7 @@ const hostile: readonly ((dice: Dice) => string)[] = [
 const stepKeys = [
   'agents', 'allow_dependency_failure', 'artifact_paths', 'branches', 'cache', 'cancel_on_build_failing', 'concurrency',
   'concurrency_group', 'concurrency_method', 'depends_on', 'env', 'if', 'if_changed', 'image', 'key', 'label', 'matrix',
-  'notify', 'parallelism', 'plugins', 'priority', 'retry', 'secrets', 'signature', 'skip', 'soft_fail',
+  'notify', 'parallelism', 'plugins', 'priority', 'retry', 'secrets', 'signature', 'skip', 'soft_fail', 'test_results',
   'timeout_in_minutes', 'type', 'fields', 'blocked_state', 'steps', 'build', 'async', 'checkout',
 ] // prettier-ignore
 

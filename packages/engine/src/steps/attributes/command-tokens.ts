@@ -25,6 +25,7 @@ function listTexts(step: CommandStep): string[] {
     step.label,
     step.artifactPaths,
     ...step.agents,
+    ...(step.testResults ?? []),
     ...Object.values(step.env),
     JSON.stringify(step.plugins),
   ]

@@ -242,6 +242,27 @@ describe('what a document sets for its steps', () => {
 })
 
 describe('other attributes', () => {
+  it('reads patterns of test results, one or a list', () => {
+    expect(oneCommand('test_results: "report-*.xml"').testResults).toEqual(['report-*.xml'])
+    expect(oneCommand('test_results: [a/*.xml, "b.xml; c.xml"]').testResults).toEqual([
+      'a/*.xml',
+      'b.xml',
+      'c.xml',
+    ])
+    expect(oneCommand('test_results: []')).not.toHaveProperty('testResults')
+    expect(oneCommand('test_results: " ; "')).not.toHaveProperty('testResults')
+  })
+
+  it('refuses test results that are no patterns', () => {
+    expect(refuseCommand('test_results: {junit: a}')).toEqual(['`test_results` cannot be a map'])
+    expect(refuseCommand('test_results: [[a]]')).toEqual(['`test_results` cannot contain a list'])
+    expect(refuseCommand('test_results: "a["')).toEqual(['`test_results` has the malformed pattern "a["'])
+    expect(messages('[{wait: ~, test_results: a}]')).toHaveLength(1)
+    expect(messages('[{command: a, matrix: [x], test_results: "{{matrix.os}}.xml"}]')).toEqual([
+      '`{{matrix.os}}` names no dimension of the matrix',
+    ])
+  })
+
   it('joins artifact paths with semicolons', () => {
     expect(oneCommand('artifact_paths: [a/*, "b;c"]').artifactPaths).toBe('a/*;b;c')
     expect(oneCommand('artifacts: a').artifactPaths).toBe('a')

@@ -26,6 +26,7 @@ import { readSignature } from '../attributes/signature.ts'
 import { readSkip } from '../attributes/skip.ts'
 import { readSoftFail } from '../attributes/soft-fail.ts'
 import { mergeTargeting, readTargeting } from '../attributes/targeting.ts'
+import { readTestResults } from '../attributes/test-results.ts'
 import type { CommandStep } from '../types.ts'
 import { MAX_INTEGER, readBoolean, readInteger, readPairs, readText, readTexts } from '../values.ts'
 
@@ -56,6 +57,7 @@ const VOCABULARY = {
     'signature',
     'skip',
     'soft_fail',
+    'test_results',
     'timeout_in_minutes',
   ],
   aliases: {
@@ -81,6 +83,7 @@ export function readCommand(map: SourceMap, defaults: Defaults, origin: Origin, 
   if (!attributes.get('command') && !attributes.get('plugins')) {
     report.problem(map, 'the step has nothing to run', { expected: '`command` or `plugins`' })
   }
+  const testResults = readTestResults(attributes.get('test_results'), report)
   const step: CommandStep = {
     kind: 'command',
     ...everyStep,
@@ -103,6 +106,7 @@ export function readCommand(map: SourceMap, defaults: Defaults, origin: Origin, 
     secrets: { ...defaults.secrets, ...readSecrets(attributes.get('secrets'), report) },
     skip: readSkip(attributes.get('skip'), report),
     softFail: readSoftFail(attributes.get('soft_fail'), report) ?? false,
+    ...(testResults.length === 0 ? {} : { testResults }),
     timeoutMinutes: readInteger(attributes.get('timeout_in_minutes'), { min: 1, max: MAX_INTEGER }, report),
     signature: readSignature(attributes, report),
   }

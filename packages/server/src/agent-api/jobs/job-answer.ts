@@ -69,7 +69,7 @@ const askingForCredentials = {
  * The step as its author wrote it, before the matrix is filled in, because a signature covers that. The agent refuses
  * keys that are null.
  */
-function stepAnswer({ secrets, cache }: ScriptWork, step: CommandStep): JobStep {
+function stepAnswer({ secrets, cache, testResults }: ScriptWork, step: CommandStep): JobStep {
   const secretList = Object.entries(secrets).map(([variable, key]) => ({
     key,
     environment_variable: variable,
@@ -84,6 +84,7 @@ function stepAnswer({ secrets, cache }: ScriptWork, step: CommandStep): JobStep 
     ...(cache === null
       ? {}
       : { cache: { ...(cache.name === null ? {} : { name: cache.name }), paths: cache.paths } }),
+    ...(testResults === undefined ? {} : { test_results: [...testResults] }),
     ...(step.signature === null ? {} : signed(step, step.signature)),
   }
 }

@@ -1,31 +1,25 @@
 // Reads uploads of test collectors: JSON, or a form with a file in it; either may be compressed.
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
 import { measureJson } from '../../http/json-body.ts'
 import { badRequest, refused } from '../../lib/errors.ts'
 import { compiledModule } from '../../lib/package-files.ts'
 import { ThreadLimitExceeded } from '../../lib/thread.ts'
 import { runInThread, type WorkOwner } from '../../lib/threads.ts'
 import { readJunit } from '../../resources/tests/test_runs/junit.ts'
-import { clean, mostResults, readResult, type TestResult } from '../../resources/tests/test_runs/results.ts'
+import {
+  gatherResults,
+  inflate,
+  mostCpuMs,
+  type ReadResults,
+} from '../../resources/tests/test_runs/read-report.ts'
+import { clean, readResult, type TestResult } from '../../resources/tests/test_runs/results.ts'
 import type { RunEnv } from '../../resources/tests/test_runs/store.ts'
 import { XmlError } from '../../resources/tests/test_runs/xml.ts'
 
-export const mostUploadBytes = 32 * 1024 * 1024
-const mostInflatedBytes = 64 * 1024 * 1024
 /** In all results of an upload, because tests can have many spans. */
 const mostValues = 1_000_000
 const mostInlineBytes = 16 * 1024
-const mostCpuMs = 20_000
 
-interface Upload {
-  env: RunEnv
-  /** JSON lists of results, each small enough for one statement. */
-  batches: string[]
-  count: number
-  /** The number of invalid results. */
-  skipped: number
-}
+type Upload = ReadResults & { env: RunEnv }
 
 interface SentBody {
   contentType: string
@@ -46,45 +40,8 @@ export async function readHere(sent: SentBody): Promise<Upload> {
   const bytes = await inflate(sent)
   const isForm = /^multipart\/form-data\b/i.test(sent.contentType)
   const { format, env, data } = isForm ? await readForm(sent.contentType, bytes) : readJson(bytes)
-  const results: TestResult[] = []
-  let skipped = 0
-  for (const result of readData(format, data)) {
-    if (result === null) skipped += 1
-    else results.push(result)
-    if (results.length + skipped > mostResults) throw refused(`An upload has at most ${mostResults} results.`)
-  }
-  return { env: readEnv(env), batches: batch(results), count: results.length, skipped }
-}
-
-const batchCharacters = 512 * 1024
-
-function batch(results: readonly TestResult[]): string[] {
-  const batches: string[] = []
-  let pieces: string[] = []
-  let characters = 0
-  for (const [index, result] of results.entries()) {
-    const text = JSON.stringify(result)
-    pieces.push(text)
-    characters += text.length
-    if (characters < batchCharacters && index < results.length - 1) continue
-    batches.push(`[${pieces.join(',')}]`)
-    pieces = []
-    characters = 0
-  }
-  return batches
-}
-
-async function inflate({ contentEncoding, bytes }: SentBody): Promise<Buffer> {
-  if (contentEncoding === '' || contentEncoding === 'identity') return Buffer.from(bytes)
-  if (contentEncoding !== 'gzip')
-    throw badRequest('The body may be compressed with gzip, and with nothing else.')
-  try {
-    return await promisify(gunzip)(bytes, { maxOutputLength: mostInflatedBytes })
-  } catch (error) {
-    throw badRequest(
-      `The body cannot be decompressed: ${error instanceof Error ? error.message : 'unreadable'}`,
-    )
-  }
+  const results = gatherResults(readData(format, data))
+  return { env: readEnv(env), ...results }
 }
 
 interface Parts {

@@ -1,7 +1,8 @@
 // Results of tests, as test collectors send them from inside jobs, with the token of their suite.
 import { runUrl } from '../../resources/tests/test_runs/present.ts'
 import { storeResults } from '../../resources/tests/test_runs/store.ts'
-import { mostUploadBytes, readUpload } from './read-test-upload.ts'
+import { mostUploadBytes } from '../../resources/tests/test_runs/read-report.ts'
+import { readUpload } from './read-test-upload.ts'
 import { agentRoute } from '../route.ts'
 
 const postUpload = agentRoute({

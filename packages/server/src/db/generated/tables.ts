@@ -861,6 +861,7 @@ export interface Tables {
     webhook_token_key_id: string | null
     repository_userinfo_sealed: Buffer | null
     repository_userinfo_key_id: string | null
+    junit_artifacts: string | null
   }
   polled_refs: {
     pipeline_id: string
@@ -1106,6 +1107,7 @@ export interface Tables {
     token_hash: Buffer
     created_at: Generated<string>
     created_by: string | null
+    pipeline_id: string | null
   }
   unclaimed_blobs: {
     key: string

@@ -10,6 +10,7 @@ const fieldsOf = (pipeline: Pipeline) => ({
   skip_queued_branch_builds: pipeline.skip_queued_branch_builds,
   cancel_running_branch_builds: pipeline.cancel_running_branch_builds,
   allow_rebuilds: pipeline.allow_rebuilds,
+  junit_artifacts: pipeline.junit_artifacts ?? '',
 })
 
 export function BuildsForm({ org, pipeline }: { org: string; pipeline: Pipeline }) {
@@ -19,7 +20,13 @@ export function BuildsForm({ org, pipeline }: { org: string; pipeline: Pipeline 
   const set = (change: Partial<typeof fields>) => setFields({ ...fields, ...change })
   return (
     <Form
-      onSubmit={() => update.mutate({ ...fields, branch_configuration: fields.branch_configuration || null })}
+      onSubmit={() =>
+        update.mutate({
+          ...fields,
+          branch_configuration: fields.branch_configuration || null,
+          junit_artifacts: fields.junit_artifacts || null,
+        })
+      }
     >
       <TextField label="Name" value={fields.name} required onValue={(value) => set({ name: value })} />
       <TextArea
@@ -48,6 +55,13 @@ export function BuildsForm({ org, pipeline }: { org: string; pipeline: Pipeline 
         label="Builds may be rebuilt"
         checked={fields.allow_rebuilds}
         onCheck={(isChecked) => set({ allow_rebuilds: isChecked })}
+      />
+      <TextField
+        label="Artifacts with test results"
+        value={fields.junit_artifacts}
+        placeholder="**/junit*.xml"
+        hint="Patterns of JUnit files, separated by semicolons, besides those that steps name in test_results."
+        onValue={(value) => set({ junit_artifacts: value })}
       />
       <SaveBar
         isChanged={JSON.stringify(fields) !== JSON.stringify(before)}

@@ -4,6 +4,7 @@ import type { ArtifactStateEntry } from '@millrace/protocol/artifacts.ts'
 import type { Context } from '../../../context.ts'
 import * as artifacts from './queries.ts'
 import type { StoredArtifact, Upload } from './queries.ts'
+import { readTestResults, testReportsOf } from './read-test-results.ts'
 import { adoptVerified, deleteBlob } from './upload.ts'
 
 /** Idempotent. Skips artifacts that were deleted meanwhile. */
@@ -13,10 +14,13 @@ export async function reportStates(
   jobId: string,
   entries: readonly ArtifactStateEntry[],
 ): Promise<void> {
+  const isTestReport = await testReportsOf(ctx.db, orgId, jobId)
   for (const entry of entries) {
     const artifact = await artifacts.findInJob(ctx.db, orgId, jobId, entry.id)
     if (artifact === undefined || artifact.state === 'finished' || artifact.state === 'expired') continue
     const isStored = entry.state === 'finished' && (await completeUpload(ctx, artifact, entry))
+    // Before the state: an agent that got no answer repeats its report.
+    if (isStored && isTestReport(artifact.path)) await readTestResults(ctx, artifact)
     if (isStored) await finish(ctx, artifact)
     else await fail(ctx, artifact)
   }

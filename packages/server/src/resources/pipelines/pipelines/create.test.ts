@@ -52,6 +52,7 @@ describe('POST /v2/organizations/{org.slug}/pipelines', () => {
       default_command_step_timeout: 10,
       maximum_command_step_timeout: 60,
       poll_interval_seconds: 300,
+      junit_artifacts: '**/junit*.xml',
       clone_mirror_url: 'https://mirror.example.com/app.git',
       provider_settings: { build_tags: true, trigger_mode: 'none' },
       tags: ['backend', 'go'],
@@ -109,6 +110,7 @@ describe('POST /v2/organizations/{org.slug}/pipelines', () => {
       maximum_command_step_timeout: 60,
       poll_interval_seconds: 300,
       poll_error: null,
+      junit_artifacts: '**/junit*.xml',
       configuration,
       steps: [expect.objectContaining({ type: 'script', command: 'make' })],
     })

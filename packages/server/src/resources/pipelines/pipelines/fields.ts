@@ -15,7 +15,14 @@ import { problemsOf } from '../configuration-problems.ts'
 import { checkConfiguration, isStepList, writeSteps } from './configuration.ts'
 import { checkSettings, hostOf, providerOf, writableSettings } from '../../../source-hosts/settings.ts'
 import type { PipelineFields } from './queries.ts'
-import { checkMirrorUrl, checkTimeouts, readEnv, readPlainFields, slugOf } from './rules.ts'
+import {
+  checkJunitArtifacts,
+  checkMirrorUrl,
+  checkTimeouts,
+  readEnv,
+  readPlainFields,
+  slugOf,
+} from './rules.ts'
 import type { CreatePipelineBody, UpdatePipelineBody } from './schema.ts'
 
 export async function resolveNewFields(
@@ -70,6 +77,7 @@ const newPipeline: Omit<PipelineFields, 'name' | 'repository'> = {
   emoji: null,
   color: null,
   poll_interval_seconds: null,
+  junit_artifacts: null,
   provider_id: 'private',
   provider_settings: {},
 }
@@ -105,6 +113,7 @@ async function resolveFields(
     ...checkSettings(body.provider_settings ?? {}),
     ...checkTimeouts(fields),
     ...checkMirrorUrl(fields.clone_mirror_url),
+    ...checkJunitArtifacts(fields.junit_artifacts),
     ...(await checkVisibility(trx, org, before, fields)),
   ]
   if (problems.length > 0) throw invalidFields(problems)

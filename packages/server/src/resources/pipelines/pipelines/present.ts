@@ -76,6 +76,7 @@ export async function presentPipeline(
     maximum_command_step_timeout: pipeline.maximum_command_step_timeout,
     poll_interval_seconds: pipeline.poll_interval_seconds,
     poll_error: pipeline.poll_error,
+    junit_artifacts: pipeline.junit_artifacts,
     configuration: pipeline.configuration,
     steps: await viewSteps(pipeline.configuration, {
       organizationId: pipeline.organization_id,

@@ -34,6 +34,8 @@ export interface PipelineFields {
   color: string | null
   /** How often the repository is polled; null: never. */
   poll_interval_seconds: number | null
+  /** Patterns separated by semicolons. */
+  junit_artifacts: string | null
   provider_id: string
   /** Without the defaults of the host. */
   provider_settings: Settings
@@ -63,6 +65,7 @@ export const fieldNames = [
   'emoji',
   'color',
   'poll_interval_seconds',
+  'junit_artifacts',
   'provider_id',
   'provider_settings',
 ] as const satisfies ReadonlyArray<keyof PipelineFields>

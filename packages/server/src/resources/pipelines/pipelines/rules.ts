@@ -1,3 +1,5 @@
+import { compileGlob } from '@millrace/engine/globs.ts'
+import { patternsIn } from '@millrace/engine/steps/attributes/test-results.ts'
 import type { FieldError } from '../../../lib/errors.ts'
 import type { PipelineFields } from './queries.ts'
 import type { UpdatePipelineBody } from './schema.ts'
@@ -21,6 +23,7 @@ const emptyIsNull = [
   'skip_queued_branch_builds_filter',
   'cancel_running_branch_builds_filter',
   'clone_mirror_url',
+  'junit_artifacts',
   'emoji',
   'color',
 ] as const
@@ -52,6 +55,12 @@ export function checkTimeouts(fields: PipelineFields): FieldError[] {
   const { default_command_step_timeout: usual, maximum_command_step_timeout: most } = fields
   if (usual === null || most === null || usual <= most) return []
   return [{ field: 'default_command_step_timeout', code: 'must not exceed maximum_command_step_timeout' }]
+}
+
+export function checkJunitArtifacts(patterns: string | null): FieldError[] {
+  const malformed = patternsIn(patterns ?? '').find((pattern) => compileGlob(pattern) === null)
+  if (malformed === undefined) return []
+  return [{ field: 'junit_artifacts', code: `has the malformed pattern "${malformed}"` }]
 }
 
 /** Agents clone from this URL, so it must not carry credentials or a query. */

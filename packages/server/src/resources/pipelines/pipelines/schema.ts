@@ -142,6 +142,9 @@ export const Pipeline = Type.Object(
     maximum_command_step_timeout: orNull(integer('The most minutes that a command step may set; null: any.')),
     poll_interval_seconds: orNull(integer('How often the repository is polled; null: never.')),
     poll_error: orNull(text('Why the last poll of the repository failed.')),
+    junit_artifacts: orNull(
+      text('Patterns of artifacts that are read as JUnit, separated by `;`; null: none are.'),
+    ),
     configuration: text('YAML.'),
     steps: Type.Array(ConfigurationStep, { description: 'The steps of the pipeline.' }),
     viewer: Type.Optional(
@@ -279,6 +282,10 @@ const optionalFields = {
       maximum: 86_400,
       description: 'Poll the repository this often, for hosts that send no webhooks.',
     }),
+  ),
+  junit_artifacts: optional(
+    Type.String({ maxLength: 2000 }),
+    'Patterns of artifacts that are read as JUnit, separated by `;`, for agents that do not know `test_results`; null or empty: none are.',
   ),
   clone_mirror_url: optional(
     Type.String({ maxLength: 2000 }),

@@ -27,6 +27,6 @@ export async function createSuite(
       subject: { type: 'Suite', uuid: id, name: body.name },
       data: fields,
     })
-    return { row: await suites.getBySlug(trx, org.id, slug), token }
+    return { row: await suites.getBySlug(trx, org, caller, slug), token }
   })
 }

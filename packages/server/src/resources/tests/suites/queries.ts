@@ -1,4 +1,6 @@
 import { sql } from 'kysely'
+import type { Caller, Organization } from '../../../auth/caller.ts'
+import { visiblePipelines } from '../../../auth/pipeline-access.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
 import { violatedUnique } from '../../../db/transaction.ts'
 import { notFound, validationFailed } from '../../../lib/errors.ts'
@@ -17,20 +19,26 @@ const select = sql`
   select s.id, s.slug, s.name, s.default_branch, s.created_at, ${userJson('creator')} as created_by
   from test_suites s left join users creator on creator.id = s.created_by`
 
+/** The suite of a pipeline has its name, so it is shown only to those who see the pipeline. */
+const isVisible = (org: Organization, caller: Caller) => sql`
+  (s.pipeline_id is null or exists (
+    select from pipelines p where p.id = s.pipeline_id and ${visiblePipelines(org, caller)}))`
+
 export async function listInOrg(
   db: Db,
-  orgId: string,
+  org: Organization,
+  caller: Caller,
   page: { limit: number; offset: number },
 ): Promise<SuiteRow[]> {
   const { rows } = await sql<SuiteRow>`${select}
-    where s.organization_id = ${orgId} order by s.created_at, s.id
+    where s.organization_id = ${org.id} and ${isVisible(org, caller)} order by s.created_at, s.id
     limit ${page.limit} offset ${page.offset}`.execute(db)
   return rows
 }
 
-export async function getBySlug(db: Db, orgId: string, slug: string): Promise<SuiteRow> {
+export async function getBySlug(db: Db, org: Organization, caller: Caller, slug: string): Promise<SuiteRow> {
   const { rows } = await sql<SuiteRow>`${select}
-    where s.organization_id = ${orgId} and s.slug = ${slug}`.execute(db)
+    where s.organization_id = ${org.id} and s.slug = ${slug} and ${isVisible(org, caller)}`.execute(db)
   const [suite] = rows
   if (suite === undefined) throw notFound('No suite found')
   return suite

@@ -16,9 +16,9 @@ const listSuitesRoute = route({
   permission: 'member',
   paging: 'pages',
   answers: { 200: Type.Array(Suite) },
-  async handler({ ctx, org, url }) {
+  async handler({ ctx, org, caller, url }) {
     const page = readPage(url)
-    const rows = await suites.listInOrg(ctx.db, org.id, page)
+    const rows = await suites.listInOrg(ctx.db, org, caller, page)
     return pageAnswer(page, rows, (row) => presentSuite(ctx.config.url, org.slug, row))
   },
 })
@@ -30,8 +30,8 @@ const getSuiteRoute = route({
   scope: 'read_suites',
   permission: 'member',
   answers: { 200: Suite },
-  async handler({ ctx, org, params }) {
-    const suite = await suites.getBySlug(ctx.db, org.id, params.suite)
+  async handler({ ctx, org, caller, params }) {
+    const suite = await suites.getBySlug(ctx.db, org, caller, params.suite)
     return ok(presentSuite(ctx.config.url, org.slug, suite))
   },
 })

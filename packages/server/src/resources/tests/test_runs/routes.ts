@@ -33,7 +33,7 @@ const listRunsOfSuiteRoute = route({
   paging: 'pages',
   answers: { 200: Type.Array(TestRun) },
   async handler({ ctx, org, caller, params, url }) {
-    const suite = await suites.getBySlug(ctx.db, org.id, params.suite)
+    const suite = await suites.getBySlug(ctx.db, org, caller, params.suite)
     const page = readPage(url)
     const rows = await runs.listOfSuite(ctx.db, org, caller, suite.id, page)
     return pageAnswer(page, rows, (row) => presentRun(ctx.config.url, org.slug, row))

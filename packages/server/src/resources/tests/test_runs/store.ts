@@ -1,10 +1,13 @@
-// Stores an upload of test results. Uploads with the same key belong to one run, in any order. A repeated result is stored once.
+// Stores test results. Uploads with the same key belong to one run, in any order. A repeated result is stored once.
 import { sql } from 'kysely'
 import type { Context } from '../../../context.ts'
 import type { Trx } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
+import { notFound, refused } from '../../../lib/errors.ts'
 import { isUuid, newId } from '../../../lib/ids.ts'
+import { suiteOfPipeline } from '../suites/of-pipeline.ts'
 import type { SendingSuite } from '../suites/queries.ts'
+import { readReport, type Report } from './read-report.ts'
 
 export interface RunEnv {
   key: string
@@ -27,6 +30,63 @@ export async function storeResults(
     for (const batch of batches) await addResults(trx, runId, batch, at)
     return runId
   })
+}
+
+interface StoredReport {
+  runId: string
+  count: number
+  failed: number
+  skipped: number
+}
+
+/** Jobs need no token of a suite, so their results have a limit. */
+const mostResultsOfBuild = 200_000
+
+/** Stores a file of JUnit that a job has written, in its pipeline's own suite. */
+export async function storeReport(
+  ctx: Context,
+  organizationId: string,
+  report: Report,
+): Promise<StoredReport> {
+  const owner = { kind: 'upload' as const, organizationId, sender: report.jobId, until: null }
+  const { batches, ...counts } = await readReport(report, owner)
+  const at = ctx.now().toISOString()
+  const runId = await inTransaction(ctx.db, async (trx) => {
+    const { build, pipelineId } = await getBuildOfJob(trx, organizationId, report.jobId)
+    const suite = await suiteOfPipeline(trx, organizationId, pipelineId)
+    const env = { key: build.id, branch: build.branch, commitSha: build.commit, jobId: report.jobId }
+    const run = await saveRun(trx, suite, env, build.id, at)
+    await checkRoom(trx, run, counts.count)
+    for (const batch of batches) await addResults(trx, run, batch, at)
+    return run
+  })
+  return { runId, ...counts }
+}
+
+interface BuildOfJob {
+  build: { id: string; branch: string; commit: string }
+  pipelineId: string
+}
+
+async function getBuildOfJob(trx: Trx, orgId: string, jobId: string): Promise<BuildOfJob> {
+  const { rows } = await sql<BuildOfJob>`
+    select json_build_object('id', b.id, 'branch', b.branch, 'commit', b.commit) as build,
+      b.pipeline_id as "pipelineId"
+    from jobs j join builds b on b.id = j.build_id
+    where j.organization_id = ${orgId} and j.id = ${jobId}`.execute(trx)
+  const [found] = rows
+  if (found === undefined) throw notFound('No job found')
+  return found
+}
+
+/** The run's row is locked. */
+async function checkRoom(trx: Trx, runId: string, count: number): Promise<void> {
+  const { rows } = await sql<{ held: number }>`
+    select passed_count + failed_count + skipped_count + unknown_count as held
+    from test_runs where id = ${runId}`.execute(trx)
+  if ((rows[0]?.held ?? 0) + count > mostResultsOfBuild) {
+    throw refused(`The jobs of a build may bring ${mostResultsOfBuild} test results.`)
+  }
 }
 
 /** The build whose id is the run's key, or else the build of the job that it ran in. */

@@ -17,7 +17,7 @@ const listTestsRoute = route({
   paging: 'pages',
   answers: { 200: Type.Array(Test) },
   async handler({ ctx, org, caller, params, url }) {
-    const suite = await suites.getBySlug(ctx.db, org.id, params.suite)
+    const suite = await suites.getBySlug(ctx.db, org, caller, params.suite)
     const page = readPage(url)
     const rows = await tests.listOfSuite(ctx.db, org, caller, suite.id, page)
     return pageAnswer(page, rows, (row) => presentTest(ctx.config.url, org.slug, suite.slug, row))
@@ -32,7 +32,7 @@ const getTestRoute = route({
   permission: 'member',
   answers: { 200: Test },
   async handler({ ctx, org, caller, params }) {
-    const suite = await suites.getBySlug(ctx.db, org.id, params.suite)
+    const suite = await suites.getBySlug(ctx.db, org, caller, params.suite)
     const test = await tests.findById(ctx.db, org, caller, suite.id, params.test)
     if (test === undefined) throw notFound('No test found')
     return ok(presentTest(ctx.config.url, org.slug, suite.slug, test))
@@ -49,7 +49,7 @@ const findTestRoute = route({
   answers: { 200: Test },
   errors: { 404: 'The suite has no such test in its newest 100 runs.' },
   async handler({ ctx, org, caller, params, body }) {
-    const suite = await suites.getBySlug(ctx.db, org.id, params.suite)
+    const suite = await suites.getBySlug(ctx.db, org, caller, params.suite)
     const wanted = { scope: body.scope ?? '', name: body.name }
     const test = await tests.findByName(ctx.db, org, caller, suite.id, wanted)
     if (test === undefined) throw notFound('No test found')
