@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
-import { scratch } from '../testbed/src/scratch.ts'
+import { folderForJobs, scratch } from '../testbed/src/scratch.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -48,6 +48,7 @@ async function startShared(dataDir: string) {
     env: {
       ...settings(dataDir),
       PORT: '0',
+      MILLRACE_JOB_FOLDERS: `${folderForJobs()}:rw`,
       // Tests have it call addresses of this machine.
       MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8',
       // Tests take the place of agents, without heartbeats.

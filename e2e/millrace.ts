@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inject, onTestFinished } from 'vitest'
-import { scratch } from '../testbed/src/scratch.ts'
+import { folderForJobs, scratch } from '../testbed/src/scratch.ts'
 
 /** An installed package can be tested instead of this clone. */
 export const program =
@@ -33,15 +33,15 @@ export interface Running {
 }
 
 /** Deleted after the test. */
-export function aDirectory(): string {
-  const path = mkdtempSync(join(scratch(), 'millrace-e2e-'))
+export function aDirectory(parent = scratch()): string {
+  const path = mkdtempSync(join(parent, 'millrace-e2e-'))
   onTestFinished(() => rmSync(path, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 }))
   return path
 }
 
 /** Jobs of local agents can read and write it, also as another user. */
 export function aSharedDirectory(): string {
-  const path = aDirectory()
+  const path = aDirectory(folderForJobs())
   chmodSync(path, 0o777)
   return path
 }
@@ -162,7 +162,8 @@ export async function startServer(
   command = 'up',
   start = spawnMillrace,
 ): Promise<Server> {
-  const running = start([command, '--json'], { PORT: '0', ...settings })
+  const forJobs = { MILLRACE_JOB_FOLDERS: `${folderForJobs()}:rw` }
+  const running = start([command, '--json'], { PORT: '0', ...forJobs, ...settings })
   let isOver = false
   void running.ended.then(() => (isOver = true))
   const line = await eventually(

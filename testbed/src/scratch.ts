@@ -1,5 +1,6 @@
-import { readFileSync, statfsSync } from 'node:fs'
+import { mkdirSync, readFileSync, statfsSync } from 'node:fs'
 import { freemem, tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 const memory = '/dev/shm'
 
@@ -9,6 +10,13 @@ const memory = '/dev/shm'
  */
 export const scratch = (): string =>
   process.env['MILLRACE_TEST_SCRATCH'] ?? (hasRoom() && mayExecute() ? memory : tmpdir())
+
+/** Servers of tests show it to the jobs of their agents. */
+export function folderForJobs(): string {
+  const path = join(scratch(), 'millrace-for-jobs')
+  mkdirSync(path, { recursive: true })
+  return path
+}
 
 function hasRoom(): boolean {
   try {

@@ -107,9 +107,9 @@ export async function endLeftovers(buildPath: string): Promise<void> {
   await killByVariable('BUILDKITE_BUILD_PATH', resolve(buildPath))
 }
 
-async function findOrMakeLockToken({ socketsPath, log }: Settings): Promise<string | null> {
+async function findOrMakeLockToken({ tokensPath, log }: Settings): Promise<string | null> {
   try {
-    return await makeLockToken(socketsPath)
+    return await makeLockToken(tokensPath)
   } catch (error) {
     log.warn({ error: String(error) }, 'Locks between jobs do not work.')
     return null
@@ -120,7 +120,7 @@ async function findOrMakeLockToken({ socketsPath, log }: Settings): Promise<stri
 const RETRY_MS = 1000
 
 /** Starts the lock server of this machine with the first job, unless another process runs it. */
-function createLocksOf({ socketsPath, log }: Settings): { offer: () => void; close: () => void } {
+function createLocksOf({ socketsPath, tokensPath, log }: Settings): { offer: () => void; close: () => void } {
   let lockServer: LockServer | null = null
   let isClosed = false
   let triedAt = Number.NEGATIVE_INFINITY
@@ -129,7 +129,7 @@ function createLocksOf({ socketsPath, log }: Settings): { offer: () => void; clo
   function tryToServe(): void {
     timer = null
     triedAt = performance.now()
-    startLockServer(socketsPath).then(
+    startLockServer(socketsPath, tokensPath).then(
       (kept) => {
         if (isClosed) kept?.close()
         else lockServer ??= kept

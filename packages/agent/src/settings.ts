@@ -2,6 +2,7 @@
 
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import type { JobUser, SandboxedJobs } from '@millrace/protocol/local-agents.ts'
 import { silentLog } from './agent-log.ts'
 import type { AgentLog } from './agent-log.ts'
 import { systemClock } from './clock.ts'
@@ -34,8 +35,10 @@ export interface AgentOptions {
   pluginsPath?: string
   /** Folder of the sockets of this machine's agents. Keep it short: socket paths are limited. */
   socketsPath?: string
-  /** The token of the locks of trusted jobs. Absent: the one of the folder of sockets. */
+  /** The token of the locks of trusted jobs. Absent: the one in `tokensPath`. */
   lockToken?: string
+  /** Folder with that token's file, which jobs of forks must not read. Absent: the folder of sockets. */
+  tokensPath?: string
   log?: AgentLog
   disconnectAfterJob?: boolean
   disconnectAfterIdleSeconds?: number
@@ -75,20 +78,24 @@ export interface AgentOptions {
   verificationFailure?: VerificationFailure
   /** For an agent that owns its machine or container. */
   processLimit?: ProcessLimit
-  /** Run each job in a process of another user. Absent: in this process. */
-  separateJobs?: SeparateJobs
+  /** Run each job in a process of its own, for each agent. Absent: in this process. */
+  separateJobs?: readonly SeparateJobs[]
   /** The reason for refusing jobs of forks. Absent: they run. */
   refuseForks?: string
   /** Whether this agent runs in a container of the image that its job asks for; false when absent. */
   hasJobImage?: boolean
+  /** A line for the log of a job that does not find a program or a repository of this machine. */
+  missingHint?: string
 }
 
 /** How to start the process of a job that must not reach its agent. */
 export interface JobLaunch {
   /** Command line in front of Node. */
   command: readonly string[]
-  /** null: the user of this process. */
-  user: { uid: number; gid: number } | null
+  /** null: the user of this process; the command may choose another. */
+  user: JobUser | null
+  /** null: the job uses the folders of its options. */
+  sandbox: SandboxFolders | null
   node: string
   /** The path of the compiled `separate/program.js`, readable for that user. */
   program: string
@@ -96,10 +103,18 @@ export interface JobLaunch {
   options: Omit<AgentOptions, 'token' | 'log' | 'clock' | 'separateJobs'>
 }
 
-/** Jobs of forks run as another user, so that files they leave never reach a trusted job. */
+/** Where the folders of sandboxed jobs are, and how to empty them. */
+export interface SandboxFolders extends Pick<
+  SandboxedJobs,
+  'empty' | 'optional' | 'user' | 'workspace' | 'keepsWorkspaces'
+> {
+  folder: string
+}
+
 export interface SeparateJobs {
   trusted: JobLaunch
-  forks: JobLaunch
+  /** null: the trusted process refuses jobs of forks. */
+  forks: JobLaunch | null
 }
 
 export interface Settings extends Required<
@@ -120,6 +135,7 @@ export interface Settings extends Required<
     | 'verificationKeys'
     | 'separateJobs'
     | 'refuseForks'
+    | 'missingHint'
     | 'allowedRepositories'
     | 'allowedPlugins'
     | 'allowedVariables'
@@ -135,8 +151,9 @@ export interface Settings extends Required<
   processLimit: ProcessLimit | null
   signing: { jwksFile: string; keyId: string } | null
   verificationKeys: readonly SignatureKey[] | null
-  separateJobs: SeparateJobs | null
+  separateJobs: readonly SeparateJobs[] | null
   refuseForks: string | null
+  missingHint: string | null
   priority: number | null
   hooksPath: string | null
   acquireJob: string | null
@@ -187,6 +204,7 @@ export function withDefaults(options: AgentOptions): Settings {
     clock: options.clock ?? systemClock,
     cachePath: options.cachePath ?? null,
     lockToken: options.lockToken ?? null,
+    tokensPath: options.tokensPath ?? options.socketsPath ?? defaultSocketsPath(),
     mirrorsPath: options.mirrorsPath ?? null,
     processLimit: options.processLimit ?? null,
     signing: options.signing ?? null,
@@ -195,6 +213,7 @@ export function withDefaults(options: AgentOptions): Settings {
     separateJobs: options.separateJobs ?? null,
     refuseForks: options.refuseForks ?? null,
     hasJobImage: options.hasJobImage ?? false,
+    missingHint: options.missingHint ?? null,
     nodePath: options.nodePath ?? process.execPath,
   }
 }

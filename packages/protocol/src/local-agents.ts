@@ -14,27 +14,58 @@ export interface LocalAgentStart {
 
 export type LocalJobs =
   | {
-      /** Each job in a process of another identity, which cannot reach the agent or the server. */
-      kind: 'separate'
-      trusted: JobIdentity
-      /** Apart from the others, so that nothing a fork leaves behind reaches a trusted job. */
-      forks: JobIdentity
+      /** Each job in a sandbox of its own. */
+      kind: 'sandboxed'
+      /** The folders of jobs. No job reaches it, only folders in it. */
+      folder: string
+      /** In the order of the agents' numbers. */
+      agents: { trusted: SandboxedJobs; forks: SandboxedJobs }[]
+    }
+  | {
+      /** As another user than the agent, without a sandbox. Jobs of forks are refused with this sentence. */
+      kind: 'other-user'
+      user: JobUser
+      paths: JobPaths
+      refusal: string
     }
   | {
       /** As the user of the agent and the server. Jobs of forks are refused with this sentence. */
       kind: 'unprotected'
-      own: Pick<JobIdentity, 'buildPath' | 'environment'>
+      paths: Pick<JobPaths, 'buildPath' | 'environment'>
       refusal: string
     }
 
-export interface JobIdentity {
-  /** Command line in front of the program. */
-  command: string[]
-  /** null: as the agent. */
-  user: { uid: number; gid: number } | null
+export interface JobUser {
+  uid: number
+  gid: number
+}
+
+export interface JobPaths {
   buildPath: string
   /** Variables that jobs inherit. */
   environment: Record<string, string>
+  node: string
+  /** The compiled program of a job's process. */
+  program: string
+}
+
+export interface SandboxedJobs {
+  /**
+   * Command line in front of a program. It runs in a folder made for one job, with the folders `tmp`, `builds` and `root`, and
+   * shows the first two to the program.
+   */
+  command: string[]
+  /** Command line that empties `tmp` and `builds` of such a folder. It sees nothing else that can be written. */
+  empty: string[]
+  /** Folders that the sandbox has if they exist when it is made. */
+  optional: string[]
+  /** The owner of what a job can write; null: the user of the agent. */
+  user: JobUser | null
+  /** The name below `builds` of the folder that a pipeline's next job gets again. Absent for forks. */
+  workspace: string
+  keepsWorkspaces: boolean
+  /** Paths in the sandbox. */
+  paths: JobPaths & { socketsPath: string; missingHint: string }
 }
 
 /** The response of the process. */

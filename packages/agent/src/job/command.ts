@@ -6,6 +6,9 @@ import { runHooks, runReplacement } from './hooks.ts'
 import { runProcess, statusOf } from './run.ts'
 import type { Command, JobRun } from './run.ts'
 
+/** What shells report when there is no such program. */
+const NOT_FOUND = 127
+
 /** Returns the command's exit status. Later hooks run even after a failure. */
 export async function runCommandPhase(run: JobRun): Promise<number> {
   await runHooks(run, 'pre-command', ['agent', 'repository', 'plugin'])
@@ -33,6 +36,7 @@ async function runOwn(run: JobRun): Promise<number> {
   const whole: Command = [...shell, script ?? command]
   const status = statusOf(await runProcess(run, whole))
   if (status !== 0) run.log.say(`^^^ +++\n\x1b[31mThe command exited with status ${status}\x1b[0m`)
+  if (status === NOT_FOUND && run.settings.missingHint !== null) run.log.say(`# ${run.settings.missingHint}`)
   return status
 }
 

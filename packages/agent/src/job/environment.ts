@@ -75,9 +75,14 @@ export function checkoutFolder(
   env: Readonly<Record<string, string>>,
   isFromFork: boolean,
 ): string {
-  const names = ['BUILDKITE_AGENT_NAME', 'BUILDKITE_ORGANIZATION_SLUG', 'BUILDKITE_PIPELINE_SLUG']
-  const path = join(settings.buildPath, ...names.map((name) => folderName(env[name] ?? '')))
+  const path = join(settings.buildPath, workspaceName(env))
   return isFromFork ? `${path}~fork` : path
+}
+
+/** A path that no two agents and no two pipelines share. */
+export function workspaceName(env: Readonly<Record<string, string>>): string {
+  const names = ['BUILDKITE_AGENT_NAME', 'BUILDKITE_ORGANIZATION_SLUG', 'BUILDKITE_PIPELINE_SLUG']
+  return join(...names.map((name) => folderName(env[name] ?? '')))
 }
 
 function ownVariables({ settings, job, session, binPath, socket }: EnvironmentFacts): Record<string, string> {

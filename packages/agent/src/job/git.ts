@@ -33,6 +33,7 @@ export async function fetchAndCheckOut(run: JobRun): Promise<void> {
   } else {
     const sparse = isSparse(run) ? ['--no-checkout'] : []
     const flags = [...flagsOf(run, 'CLONE', '-v'), ...sparse, ...(await referenceTo(run, repository))]
+    await sayIfHidden(run, repository)
     await mustGit(run, ['clone', ...flags, '--', repository, '.'])
   }
   const target = await fetchCommit(run)
@@ -43,6 +44,13 @@ export async function fetchAndCheckOut(run: JobRun): Promise<void> {
   await updateSubmodules(run)
   if (isTrue(run.env['BUILDKITE_GIT_LFS_ENABLED'])) await mustGit(run, ['lfs', 'pull'])
   await clean(run)
+}
+
+/** A repository of the machine may be a folder that jobs do not see. */
+async function sayIfHidden({ settings, log }: JobRun, repository: string): Promise<void> {
+  const path = repository.replace(/^file:\/\//, '')
+  if (settings.missingHint === null || !path.startsWith('/') || (await exists(path))) return
+  log.say(`# There is no ${path}. ${settings.missingHint}`)
 }
 
 /** Clones use the objects of the mirror. Mirrors only grow, so the objects stay. */

@@ -4,26 +4,37 @@ import type { Job } from '@millrace/protocol/jobs.ts'
 import { openSession } from '../http/session.ts'
 import { report } from '../job/run-job.ts'
 import type { JobHost, JobReport, PreparedJob } from '../job/run-job.ts'
+import { makeJobFolders } from './job-folders.ts'
+import type { JobFolders } from './job-folders.ts'
 import { launchJobProcess } from './launch.ts'
+import { workspaceName } from '../job/environment.ts'
 import type { JobLaunch, SeparateJobs } from '../settings.ts'
 import type { FromJobProcess, ToJobProcess } from './messages.ts'
 
 /** Starts the process for the next trusted job in advance, because starting Node is slow. */
 export function prepareJobProcess({ trusted, forks }: SeparateJobs): PreparedJob {
-  const prepared = start(trusted)
+  let prepared = start(trusted)
   return {
     async run(host, job) {
-      if (job.from_fork !== true) return await runIn(prepared, trusted, host, job)
+      if (job.from_fork !== true || forks === null) {
+        if (prepared.folders?.isCurrent() === false) {
+          void end(prepared)
+          prepared = start(trusted)
+        }
+        return await runIn(prepared, trusted, host, job)
+      }
       const own = start(forks)
-      end(prepared)
+      void end(prepared)
       return await runIn(own, forks, host, job)
     },
-    delete: async () => end(prepared),
+    delete: () => end(prepared),
   }
 }
 
 interface Started {
   child: ChildProcess
+  /** null: not in a sandbox. */
+  folders: JobFolders | null
   /** The end of its standard error, which has the reason of a failure. */
   words(): string
   ended: Promise<unknown>
@@ -32,7 +43,8 @@ interface Started {
 const MAX_WORDS = 4096
 
 function start(launch: JobLaunch): Started {
-  const child = launchJobProcess(launch)
+  const folders = launch.sandbox === null ? null : makeJobFolders(launch.sandbox)
+  const child = launchJobProcess(launch, folders?.path ?? '/')
   let words = ''
   child.stderr?.on('data', (bytes: Buffer) => {
     words = (words + bytes.toString()).slice(-MAX_WORDS)
@@ -41,15 +53,17 @@ function start(launch: JobLaunch): Started {
     words += String(error)
   })
   child.on('error', () => {})
-  return { child, words: () => words.trim(), ended }
+  return { child, folders, words: () => words.trim(), ended }
 }
 
-function end({ child }: Started): void {
+async function end({ child, folders, ended }: Started): Promise<void> {
   if (child.connected) child.disconnect()
+  await ended
+  await folders?.close()
 }
 
 async function runIn(
-  { child, words, ended }: Started,
+  { child, folders, words, ended }: Started,
   { options }: JobLaunch,
   host: JobHost,
   job: Job,
@@ -61,6 +75,7 @@ async function runIn(
   const answered = new Promise<FromJobProcess>((resolve) => {
     child.once('message', (message) => resolve(message as FromJobProcess))
   })
+  folders?.takeWorkspace(workspaceName(job.env))
   send({ kind: 'run', work: { options, session: own, job, jobStatusIntervalSeconds } })
   if (abandoned.aborted) giveUp()
   else abandoned.addEventListener('abort', giveUp, { once: true })
@@ -74,5 +89,7 @@ async function runIn(
     return await report(host, job, { session: own, clock: settings.clock }, end, 0)
   } finally {
     abandoned.removeEventListener('abort', giveUp)
+    // The next job does not wait for deletions.
+    void folders?.close()
   }
 }

@@ -1,6 +1,7 @@
 // The process of one job. It starts before there is a job, runs the job it receives, reports and exits. It has only the
 // token of its job.
 
+import { mkdirSync } from 'node:fs'
 import { makeCommandsFolder } from '../commands-folder.ts'
 import { startJobReaper } from '../job-reaper.ts'
 import { runJob } from '../job/run-job.ts'
@@ -31,6 +32,8 @@ if (!process.connected) await endAlone()
 
 async function run({ options, session, job, jobStatusIntervalSeconds }: JobWork): Promise<void> {
   const { path: binPath, remove } = await commands
+  const home = options.environment?.['HOME']
+  if (home !== undefined) mkdirSync(home, { recursive: true, mode: 0o700 })
   const settings = withDefaults({ ...options, token: '' })
   const reaper = startJobReaper()
   reaper.watch('folder', binPath)

@@ -7,12 +7,12 @@ import { join } from 'node:path'
 import { codeOf } from '../http/exchange.ts'
 import { makeOwnFolder } from './own-folder.ts'
 
-const tokenFile = (socketsPath: string) => join(socketsPath, 'lock-token')
+const tokenFile = (tokensPath: string) => join(tokensPath, 'lock-token')
 
 /** The same for all agents that use the folder. */
-export async function makeLockToken(socketsPath: string): Promise<string> {
-  await makeOwnFolder(socketsPath)
-  const path = tokenFile(socketsPath)
+export async function makeLockToken(tokensPath: string): Promise<string> {
+  await makeOwnFolder(tokensPath)
+  const path = tokenFile(tokensPath)
   const own = randomBytes(24).toString('hex')
   const written = `${path}.${own.slice(0, 8)}`
   writeFileSync(written, own, { mode: 0o600, flag: 'wx' })
@@ -28,9 +28,9 @@ export async function makeLockToken(socketsPath: string): Promise<string> {
   }
 }
 
-export function findLockToken(socketsPath: string): string | null {
+export function findLockToken(tokensPath: string): string | null {
   try {
-    return readFileSync(tokenFile(socketsPath), 'utf8')
+    return readFileSync(tokenFile(tokensPath), 'utf8')
   } catch {
     return null
   }

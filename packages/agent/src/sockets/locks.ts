@@ -26,14 +26,17 @@ export interface LockServer {
   close(): void
 }
 
-/** Returns null if another process is the lock server. */
-export async function startLockServer(socketsPath: string): Promise<LockServer | null> {
+/** Returns null if another process is the lock server. `tokensPath` is the folder of the lock token. */
+export async function startLockServer(
+  socketsPath: string,
+  tokensPath = socketsPath,
+): Promise<LockServer | null> {
   await makeOwnFolder(socketsPath)
   const path = lockSocketPath(socketsPath)
   const electionFile = `${path}.election`
   while (!(await isServing(path))) {
     // The election file ensures that only one process replaces a dead socket.
-    if (await beginElection(electionFile)) return becomeLockServer(socketsPath, electionFile)
+    if (await beginElection(electionFile)) return becomeLockServer(path, tokensPath, electionFile)
     // A process that was killed during its election leaves the file behind.
     const begun = await stat(electionFile).catch(() => null)
     if (begun !== null && Date.now() - begun.mtimeMs > ELECTION_MS) await rm(electionFile, { force: true })
@@ -53,12 +56,15 @@ async function beginElection(electionFile: string): Promise<boolean> {
   }
 }
 
-async function becomeLockServer(socketsPath: string, electionFile: string): Promise<LockServer | null> {
-  const path = lockSocketPath(socketsPath)
+async function becomeLockServer(
+  path: string,
+  tokensPath: string,
+  electionFile: string,
+): Promise<LockServer | null> {
   try {
     if (await isServing(path)) return null
     await rm(path, { force: true })
-    const server = await listen(path, lockRoutes(socketsPath))
+    const server = await listen(path, lockRoutes(tokensPath))
     // The folder's mode restricts access. Jobs may run as another user than the agent.
     await chmod(path, 0o666)
     server.unref()
@@ -125,16 +131,16 @@ const isNobodyThere = (error: unknown) => ['ENOENT', 'ECONNREFUSED'].includes(co
 
 const MAX_CHANGE_BYTES = 8 * 1024
 
-export function lockRoutes(socketsPath: string): SocketRoute[] {
+export function lockRoutes(tokensPath: string): SocketRoute[] {
   const trusted = createLockTable(LOCK_LIMITS.trusted)
   const forks = createLockTable(LOCK_LIMITS.forks)
-  let known = findLockToken(socketsPath)
+  let known = findLockToken(tokensPath)
 
   /** Undefined: the token is wrong. */
   function tableFor(token: string): LockTable | undefined {
     if (token === '') return forks
     // The file may be a new one, after a cleaner of temporary files.
-    if (token !== known) known = findLockToken(socketsPath)
+    if (token !== known) known = findLockToken(tokensPath)
     return token === known ? trusted : undefined
   }
 

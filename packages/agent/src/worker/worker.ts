@@ -216,9 +216,9 @@ class Worker {
   }
 
   private prepareNext(): PreparedJob {
-    const { settings, workplaces } = this.options
-    const { separateJobs } = settings
-    return separateJobs === null ? prepareHere(workplaces) : prepareJobProcess(separateJobs)
+    const { settings, workplaces, number } = this.options
+    const separate = settings.separateJobs?.[number - 1]
+    return separate === undefined ? prepareHere(workplaces) : prepareJobProcess(separate)
   }
 
   private async beat(): Promise<void> {

@@ -1,5 +1,5 @@
 // What a process does, and what a new installation has.
-import { resolve } from 'node:path'
+import { isAbsolute, normalize, resolve } from 'node:path'
 import { integer, Refused, subject, text, token, type Reader, type Setting } from './settings.ts'
 
 const roles = ['api', 'worker', 'agent'] as const
@@ -22,6 +22,35 @@ const roleList: Setting<readonly Role[]> = {
   },
 }
 
+/** A folder of the machine that trusted jobs of local agents see. */
+export interface JobFolder {
+  path: string
+  isWritable: boolean
+}
+
+const jobFolders: Setting<readonly JobFolder[]> = {
+  absent: [],
+  shown: 'none',
+  description:
+    'Folders and files of the machine that trusted jobs of these agents see, beside the system folders: absolute paths, separated by commas. Read-only, unless `:rw` follows a path. Jobs of forks never see them',
+  parse: (given) =>
+    given.split(',').map((entry) => {
+      const [, path = '', access] = /^(.*?)(:rw)?$/.exec(entry.trim()) ?? []
+      const problem = problemOfFolder(path)
+      if (problem !== null) throw new Refused(`names "${path}", which ${problem}.`)
+      return { path: normalize(path).replace(/\/$/, ''), isWritable: access !== undefined }
+    }),
+}
+
+/** Each job has its own folders of these names. */
+const ofJobs =
+  /^\/(?:(?:tmp|run|dev|dev\/shm|var|etc|usr)?\/?$|(?:proc|builds|millrace|dev(?!\/shm))(?:\/|$))/
+
+function problemOfFolder(path: string): string | null {
+  if (!isAbsolute(path)) return 'is no absolute path'
+  return ofJobs.test(normalize(path)) ? 'jobs have themselves: name a folder in it, or another' : null
+}
+
 export const processSettings = subject('The process', {
   MILLRACE_DATA_DIR: text('./data', 'Database, secret key, blobs'),
   MILLRACE_SECRET_KEY: text(
@@ -41,6 +70,7 @@ export const processSettings = subject('The process', {
     { absent: 1, from: 0, to: 100 },
     'How many agents `up` runs beside the server; 0 for none',
   ),
+  MILLRACE_JOB_FOLDERS: jobFolders,
   MILLRACE_LOG_LEVEL: text('info', 'JSON lines on standard error', {
     shown: '`warn` for `up`, else `info`',
     must: [`be one of ${logLevels.join(', ')}`, (level) => logLevels.includes(level)],
@@ -69,6 +99,7 @@ export function readProcess(reader: Reader, database: { kind: 'embedded' | 'url'
     dataDir: resolve(values.MILLRACE_DATA_DIR),
     roles: values.MILLRACE_ROLES,
     localAgents: values.MILLRACE_AGENTS,
+    jobFolders: values.MILLRACE_JOB_FOLDERS,
     logLevel: values.MILLRACE_LOG_LEVEL,
     // With the embedded database there is one process, so no balancer could send requests to another.
     drainSeconds: values.MILLRACE_DRAIN_SECONDS ?? (database.kind === 'embedded' ? 0 : 5),

@@ -87,11 +87,18 @@ async function librariesOf(program: string): Promise<string[]> {
 
 /** The files of the agent and of all its dependencies. */
 export async function programFiles(): Promise<RunnerFile[]> {
-  const found = new Map([[agent, join(packages, 'agent')]])
   const files: RunnerFile[] = []
-  for (const [name, folder] of found) {
+  for (const [name, folder] of await programPackages()) {
     files.push(await aFile(`node_modules/${name}/package.json`, join(folder, 'package.json')))
     files.push(...(await scriptsIn(join(folder, 'dist'), `node_modules/${name}/dist`)))
+  }
+  return files
+}
+
+/** The folders of the agent and of all its dependencies, by the names of the packages. */
+export async function programPackages(): Promise<ReadonlyMap<string, string>> {
+  const found = new Map([[agent, join(packages, 'agent')]])
+  for (const [, folder] of found) {
     const { dependencies = {} } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
       dependencies?: Record<string, string>
     }
@@ -99,7 +106,7 @@ export async function programFiles(): Promise<RunnerFile[]> {
       if (!found.has(needed)) found.set(needed, findPackage(folder, needed))
     }
   }
-  return files
+  return found
 }
 
 /** Searches the folders as Node does, since not every package exports its package.json. */

@@ -11,5 +11,7 @@ export interface JobSeparation {
   program: AgentProgram
   /** null: the agent's default folder, which jobs can reach. */
   socketsPath: string | null
+  /** Variables of the agents' process. */
+  environment: Record<string, string>
   jobs: LocalJobs
 }

@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LocalAgentAnswer, LocalAgentStart } from '@millrace/protocol/local-agents.ts'
 import { StartupError } from '../db/embedded/startup-error.ts'
-import type { AgentProgram } from './agent-program.ts'
+import type { JobSeparation } from './agent-program.ts'
 
 const restartMs = 1000
 
 /** Resolves when the agents are connected, to a function that stops them. A process that dies is restarted. */
 export async function startAgentProcess(
-  { node, folder }: AgentProgram,
+  { program: { node, folder }, environment }: Pick<JobSeparation, 'program' | 'environment'>,
   start: LocalAgentStart,
   say: (sentence: string) => void,
 ): Promise<() => Promise<void>> {
@@ -20,7 +20,6 @@ export async function startAgentProcess(
   let child = await launch()
 
   async function launch(): Promise<ChildProcess> {
-    const { environment } = start.jobs.kind === 'separate' ? start.jobs.trusted : start.jobs.own
     const launched = spawn(node, [join(folder, 'dist', 'local.js')], {
       cwd: '/',
       env: environment,

@@ -260,9 +260,10 @@ async function startLocalAgents(
     import('./job-separation.ts'),
     import('./local-agent-process.ts'),
   ])
-  const { program, socketsPath, jobs } = await separateJobs(config.dataDir, folders, say)
+  const separation = await separateJobs(config, folders, say)
+  const { socketsPath, jobs } = separation
   const start = { endpoint, token, count: config.localAgents, isAlone, socketsPath, jobs }
-  return startAgentProcess(program, start, say)
+  return startAgentProcess(separation, start, say)
 }
 
 async function listen(app: FastifyInstance, config: Config): Promise<Closer> {

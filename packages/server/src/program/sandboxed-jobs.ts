@@ -1,0 +1,133 @@
+// The jobs of local agents in sandboxes: the folders that they need, and the command lines that start them.
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { JobPaths, SandboxedJobs } from '@millrace/protocol/local-agents.ts'
+import type { JobFolder } from '../config/process.ts'
+import { isRoot, type Owner } from '../db/embedded/privileges.ts'
+import { StartupError } from '../db/embedded/startup-error.ts'
+import { agentFolder } from '../hosted/runner.ts'
+import type { JobSeparation } from './agent-program.ts'
+import { findJobAccount, findJobUsers } from './job-users.ts'
+import { findSandbox, type MakeSandbox } from './sandbox/find-sandbox.ts'
+import { readMachine } from './sandbox/machine.ts'
+import { inSandbox, viewOfCleaner, viewOfJob, type MachineFacts } from './sandbox/view.ts'
+
+interface SandboxSettings {
+  /** The data directory. */
+  data: string
+  /** Folders of the database. They may be outside of the data directory. */
+  databaseFolders: readonly string[]
+  /** How many agents there are. */
+  count: number
+  /** Folders of the machine for trusted jobs. */
+  jobFolders: readonly JobFolder[]
+  /** Variables that jobs inherit. */
+  inherited: Record<string, string>
+}
+
+/** Returns the reason where this is not possible. */
+export async function sandboxJobs(settings: SandboxSettings): Promise<JobSeparation | string> {
+  if (process.platform !== 'linux') return 'this system has no namespaces'
+  const { data, databaseFolders, count, inherited, jobFolders } = settings
+  for (const { path } of jobFolders) for (const own of [data, ...databaseFolders]) refuseFolder(path, own)
+  const folder = makeFolder(join(data, 'jobs'), 0o700)
+  makeFolder(join(folder, 'running'), 0o700)
+  const socketsPath = makeSockets(folder)
+  const gitConfig = writeGitConfig(folder)
+  const machine = await readMachine({ sockets: socketsPath, gitConfig }, inherited)
+  const account = isRoot() ? await findJobAccount() : undefined
+  const users = isRoot() ? await findJobUsers(data, 2 * count) : []
+  const home = account === undefined ? [] : [{ path: account.home, isWritable: false }]
+  const kinds = Array.from({ length: count }, (_, index) => ({
+    trusted: { user: account ?? users[2 * index] ?? null, more: [...home, ...jobFolders] },
+    forks: { user: users[2 * index + 1] ?? null, more: [] },
+  }))
+  const trials = Object.values(kinds[0] ?? {}).map(({ user, more }) => ({
+    view: viewOfJob(machine, more),
+    user,
+    program: [process.execPath, programInSandbox],
+  }))
+  const make = await findSandbox(join(folder, 'running'), trials)
+  if (typeof make === 'string') return make
+  const paths = pathsOf(inherited)
+  const agents = kinds.map(({ trusted, forks }) => ({
+    trusted: { ...commandsOf(make, machine, trusted), ...paths, keepsWorkspaces: true },
+    forks: { ...commandsOf(make, machine, forks), ...paths, keepsWorkspaces: false },
+  }))
+  const program = { node: process.execPath, folder: agentFolder }
+  return { program, socketsPath, environment: inherited, jobs: { kind: 'sandboxed', folder, agents } }
+}
+
+interface KindOfJobs {
+  user: Owner | null
+  more: readonly JobFolder[]
+}
+
+const commandsOf = (make: MakeSandbox, machine: MachineFacts, { user, more }: KindOfJobs) => ({
+  command: make(viewOfJob(machine, more), user),
+  empty: make(viewOfCleaner(machine), user),
+  optional: more.map(({ path }) => path),
+  user: user === null ? null : { uid: user.uid, gid: user.gid },
+})
+
+const workspace = 'workspace'
+const programInSandbox = join(
+  inSandbox.program,
+  'node_modules',
+  '@millrace',
+  'agent',
+  'dist',
+  'separate',
+  'program.js',
+)
+
+function pathsOf(inherited: Record<string, string>): Pick<SandboxedJobs, 'workspace' | 'paths'> {
+  const buildPath = join(inSandbox.builds, workspace)
+  const environment = {
+    ...inherited,
+    HOME: join(buildPath, '.home'),
+    GIT_CONFIG_SYSTEM: inSandbox.gitConfig,
+  }
+  const common: JobPaths = { buildPath, environment, node: process.execPath, program: programInSandbox }
+  const missingHint =
+    'Jobs of this agent see the system folders of its machine and no other. MILLRACE_JOB_FOLDERS of the server shows more to trusted jobs.'
+  return { workspace, paths: { ...common, socketsPath: inSandbox.sockets, missingHint } }
+}
+
+/** A shared folder must not show what the sandbox hides. */
+function refuseFolder(path: string, own: string): void {
+  const real = existsSync(path) ? realpathSync(path) : path
+  if (!isWithin(own, real) && !isWithin(real, own)) return
+  throw new StartupError(
+    `MILLRACE_JOB_FOLDERS names ${path}, but ${own} belongs to this server: name folders that neither contain it nor are in it.`,
+  )
+}
+
+const isWithin = (path: string, folder: string) =>
+  path === folder || path.startsWith(folder.replace(/\/?$/, '/'))
+
+function makeFolder(path: string, mode: number): string {
+  mkdirSync(path, { recursive: true, mode })
+  chmodSync(path, mode)
+  return path
+}
+
+const longestSocketPath = 107
+/** Users of jobs may connect; only this user may make files. */
+const socketsMode = 0o711
+
+/** A new temporary folder if the path of the data directory is too long for a socket. */
+function makeSockets(folder: string): string {
+  const path = join(folder, 'sockets')
+  if (join(path, 'agent-leader.election').length <= longestSocketPath) return makeFolder(path, socketsMode)
+  return makeFolder(mkdtempSync(join(tmpdir(), 'millrace-sockets-')), socketsMode)
+}
+
+/** Repositories in folders of the machine mostly belong to another user than the job's, and git refuses those by default. */
+function writeGitConfig(folder: string): string {
+  const file = join(folder, 'gitconfig')
+  writeFileSync(file, '[include]\n\tpath = /etc/gitconfig\n[safe]\n\tdirectory = *\n')
+  chmodSync(file, 0o644)
+  return file
+}
