@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { needing } from '../testbed/src/needing.ts'
 import { scratch } from '../testbed/src/scratch.ts'
 import { anEmptyDatabase } from './databases.ts'
+import { runDownloadedAgent } from './downloaded-agent.ts'
 import { bundlerLacks, packedFolder } from './packed.ts'
 import { eventually, launch, startServer, stop, type Ended, type Running, type Settings } from './millrace.ts'
 
@@ -137,6 +138,8 @@ needing('bundler', bundlerLacks).describe('the package of npm run pack', () => {
     const docs = await read(server.url, '/docs')
     for (const [, path = ''] of docs.matchAll(/(?:src|href)="(\/docs\/[^"]+)"/g)) await read(server.url, path)
     expect(JSON.parse(await read(server.url, '/v2/openapi.json'))).toMatchObject({ openapi: '3.1.0' })
+
+    expect(await runDownloadedAgent(server)).toBe('passed')
 
     const { body: clusters } = await server.get(`${org}/clusters`)
     const tokens = `${org}/clusters/${String(clusters['0']?.['id'])}/tokens`

@@ -91,7 +91,11 @@ async function fillPackage(stage, work) {
     optionalDependencies,
   })
   put('web', version, 'dist/site')
-  const program = await writeProgram(put('cli', version, 'bin'))
+  const commandLine = put('cli', version, 'bin')
+  const program = await writeProgram(commandLine)
+  // The server hands it out to other machines.
+  const handedOut = { file: join(commandLine, 'agent-main.js'), codeSplitting: false }
+  program.push(...(await write({ 'agent-main': 'cli/dist/agent-main.js' }, handedOut)))
   const threads = await write(programsOf('server', threadModules()), {
     dir: put('server', version, 'migrations', 'examples.json'),
   })

@@ -38,6 +38,7 @@ import { monitoringOf } from './monitoring.ts'
 import { mcpEndpoints } from './mcp/endpoint.ts'
 import { serveDocs } from './openapi/docs.ts'
 import { connectPages } from './pages/connect-services.ts'
+import { downloadEndpoints } from './pages/downloads/endpoints.ts'
 import { answerMissingPage, pageEndpoints } from './pages/endpoints.ts'
 import type { Page } from './pages/page.ts'
 import { invitationPages } from './pages/invitations.ts'
@@ -223,6 +224,7 @@ export async function buildApp(ctx: Context, database: Database): Promise<Fastif
     ...oauthEndpoints(ctx),
     ...mcpEndpoints(ctx, Object.values(slices).flat()),
     assetEndpoint(site),
+    ...downloadEndpoints(),
   ])
   return app
 }

@@ -9,7 +9,7 @@ import { chooseEncoding, shellHeaders, type Site } from './site.ts'
 
 /** Clients of these paths are programs, even when they accept HTML. */
 const programPaths =
-  /^\/(v\d+|assets|deliver|badges|avatars|emojis|uploads|docs|metrics|healthz|readyz)(\/|$)/
+  /^\/(v\d+|assets|deliver|badges|avatars|emojis|uploads|docs|downloads|metrics|healthz|readyz)(\/|$)/
 
 /** A browser asks for a page, not a program for an answer of the API. */
 export const wantsPage = ({ url, headers }: Pick<FastifyRequest, 'url' | 'headers'>): boolean =>

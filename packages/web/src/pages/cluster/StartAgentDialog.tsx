@@ -5,7 +5,8 @@ import { Button } from '../../parts/Button.tsx'
 import { CopyBlock } from '../../parts/Copy.tsx'
 import { Dialog } from '../../parts/dialogs/Dialog.tsx'
 import { SelectField } from '../../parts/Field.tsx'
-import { createToken, queuesQuery, tokensQuery, type Cluster } from './queries.ts'
+import { agentDownloadQuery, createToken, queuesQuery, tokensQuery } from './queries.ts'
+import type { AgentDownload, Cluster } from './queries.ts'
 
 interface Props {
   org: string
@@ -27,6 +28,7 @@ export function StartAgentDialog({ org, clusters, queueKey = '', onClose }: Prop
       createToken(org, cluster, `Agent token of ${new Date().toISOString().slice(0, 10)}`, key),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: tokensQuery(org, cluster).queryKey }),
   })
+  const download = useQuery(agentDownloadQuery)
   const token = create.data?.token
   return (
     <Dialog
@@ -75,16 +77,28 @@ export function StartAgentDialog({ org, clusters, queueKey = '', onClose }: Prop
       ) : (
         <>
           <p>Run one of these on the machine that is to do the work. The token is shown only now.</p>
+          {download.error !== null && <p role="alert">{download.error.message}</p>}
           <CopyBlock text={commandOf('buildkite-agent', token, queue)} label="command for buildkite-agent" />
-          <CopyBlock
-            text={commandOf('npx millrace agent', token, queue)}
-            label="command for our own runner"
-          />
+          {download.data !== undefined && (
+            <>
+              <CopyBlock
+                text={commandOf(`npx --yes ${addressOf(download.data)} agent`, token, queue)}
+                label="command for our own runner"
+              />
+              <p>
+                Our own runner comes from this server and needs Node. To check it first, download{' '}
+                <a href={addressOf(download.data)}>{download.data.file}</a> and compare its SHA-256:
+              </p>
+              <CopyBlock text={download.data.sha256} label="checksum" />
+            </>
+          )}
         </>
       )}
     </Dialog>
   )
 }
+
+const addressOf = ({ file }: AgentDownload) => `${window.location.origin}/downloads/${file}`
 
 function commandOf(program: string, token: string, queue: string): string {
   const tags =

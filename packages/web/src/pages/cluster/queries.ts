@@ -1,3 +1,4 @@
+import { queryOptions } from '@tanstack/react-query'
 import { call, type Answer } from '../../api/call.ts'
 import { query } from '../../api/queries.ts'
 
@@ -20,3 +21,24 @@ export const createToken = (org: string, id: string, description: string, idempo
 
 export const deleteToken = (org: string, id: string, token: string) =>
   call(`DELETE ${cluster}/tokens/{token}`, { params: { org, cluster: id, token } })
+
+export interface AgentDownload {
+  file: string
+  sha256: string
+}
+
+const longestMs = 30_000
+
+/** The package of the agent that this server hands out. */
+export const agentDownloadQuery = queryOptions({
+  queryKey: ['agent download'],
+  staleTime: Infinity,
+  async queryFn({ signal }): Promise<AgentDownload> {
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(longestMs)])
+    const response = await fetch('/downloads/SHA256SUMS', { signal: limited })
+    const [sha256, file] = (await response.text()).split(/\s+/)
+    if (!response.ok || sha256 === undefined || file === undefined)
+      throw new Error('This server has no agent to hand out. Its log has the reason.')
+    return { sha256, file }
+  },
+})

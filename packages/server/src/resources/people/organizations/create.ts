@@ -8,7 +8,7 @@ const slugPattern = /^[a-z0-9][a-z0-9-]{0,99}$/
 
 /** First words of addresses that are not an organization's, so `/{slug}` would not reach it. */
 const reserved =
-  /^(sign-in|sign-out|organizations|oauth|docs|badges|avatars|emojis|deliver|assets|healthz|readyz|metrics|mcp|uploads|v\d+)$/
+  /^(sign-in|sign-out|organizations|oauth|docs|downloads|badges|avatars|emojis|deliver|assets|healthz|readyz|metrics|mcp|uploads|v\d+)$/
 
 /** Operators create organizations, on the command line or with the first start. */
 export async function createOrganization(
