@@ -1566,6 +1566,7 @@ create table web_sessions (
   user_agent text,
   last_used_at timestamp(3) with time zone,
   last_used_ip text,
+  page_secret_hash bytea,
   constraint web_sessions_pkey PRIMARY KEY (id),
   constraint web_sessions_token_hash_key UNIQUE (token_hash),
   constraint web_sessions_opened_with_check CHECK ((opened_with = ANY (ARRAY['password'::text, 'link'::text, 'sso'::text, 'token'::text]))),

@@ -44,6 +44,7 @@ import type { Page } from './pages/page.ts'
 import { invitationPages } from './pages/invitations.ts'
 import { authorizePages } from './pages/oauth/authorize.ts'
 import { oauthEndpoints } from './pages/oauth/endpoints.ts'
+import { pageTicketEndpoint } from './pages/page-tickets.ts'
 import { passwordPages } from './pages/password.ts'
 import { signInPages } from './pages/sign-in.ts'
 import { ssoPages } from './pages/sso.ts'
@@ -221,6 +222,7 @@ export async function buildApp(ctx: Context, database: Database): Promise<Fastif
     ...cacheBlobEndpoints(ctx),
     ...graphqlEndpoints(ctx, Object.values(slices).flat()),
     ...pageEndpoints(ctx, pages),
+    pageTicketEndpoint(ctx),
     ...oauthEndpoints(ctx),
     ...mcpEndpoints(ctx, Object.values(slices).flat()),
     assetEndpoint(site),

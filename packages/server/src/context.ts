@@ -6,6 +6,7 @@ import type { Caller, Organization } from './auth/caller.ts'
 import { sessionFinder, tokenFinder } from './auth/find-tokens.ts'
 import { keyring, type Keyring } from './auth/keyring.ts'
 import { rateLimits, type RateLimits } from './auth/rate-limits.ts'
+import { provenSessions, type ProvenSessions } from './auth/proven-sessions.ts'
 import { signInLimits, type SignInLimits } from './auth/sign-in-limits.ts'
 import { trackSessionUse } from './auth/sessions.ts'
 import { cacheTokens, type TokenCache } from './auth/token-cache.ts'
@@ -35,8 +36,7 @@ export interface Context {
   startedAt: Date
   keys: Keyring
   tokens: TokenCache
-  /** Sessions by the value of their cookie. */
-  sessions: TokenCache
+  sessions: ProvenSessions
   tokenUse: UseTracker
   sessionUse: UseTracker
   agentActivity: AgentActivity
@@ -93,6 +93,7 @@ export function createContext(parts: Parts): Context {
     startedAt = new Date(performance.timeOrigin),
   } = parts
   const nowMs = () => now().getTime()
+  const keys = keyring(secretKeys)
   const clocks = { now: nowMs, monotonicNow: () => performance.now() }
   return {
     config,
@@ -102,9 +103,9 @@ export function createContext(parts: Parts): Context {
     log,
     now,
     startedAt,
-    keys: keyring(secretKeys),
+    keys,
     tokens: cacheTokens(tokenFinder(db), clocks),
-    sessions: cacheTokens(sessionFinder(db), clocks),
+    sessions: provenSessions(cacheTokens(sessionFinder(db), clocks), { keys, now }),
     tokenUse: trackTokenUse(db, nowMs, (error) =>
       log.warn({ err: error }, 'Could not record when tokens were used.'),
     ),

@@ -33,6 +33,8 @@ export interface TestApp {
   /** The address it listens on. Links in responses begin with `ctx.config.url` instead. */
   address: string
   logLines: string[]
+  /** Everything that is registered, such as `GET /v2/user`. */
+  endpoints: readonly string[]
   request(method: string, path: string, options?: RequestOptions): Promise<TestAnswer>
   close(): Promise<void>
 }
@@ -116,6 +118,7 @@ async function startOn(database: Database, options: AppOptions): Promise<TestApp
     database,
     address,
     logLines,
+    endpoints: endpointsOf(app),
     async request(method, path, { token, body, text, headers = {} } = {}) {
       const payload = text ?? (body === undefined ? undefined : JSON.stringify(body))
       const answer = await exchange(client, {
@@ -142,6 +145,21 @@ async function startOn(database: Database, options: AppOptions): Promise<TestApp
       await rm(dataDir, { recursive: true, force: true })
     },
   }
+}
+
+/** Reads the tree that Fastify prints: each line has the rest of a path, and its methods. */
+function endpointsOf(app: FastifyInstance): string[] {
+  const above: string[] = []
+  return app
+    .printRoutes({ commonPrefix: false })
+    .split('\n')
+    .flatMap((line) => {
+      const [, indent = '', part = '', methods = ''] = /^([│ ]*)[├└]── (.*) \(([A-Z, ]+)\)$/.exec(line) ?? []
+      const depth = indent.length / 4
+      above.length = depth
+      above[depth] = part
+      return methods === '' ? [] : methods.split(', ').map((method) => `${method} ${above.join('')}`)
+    })
 }
 
 interface Clone extends Database {
@@ -263,6 +281,9 @@ function useRunning(start: () => Promise<TestApp>, leave: (app: TestApp) => void
     },
     get database() {
       return current().database
+    },
+    get endpoints() {
+      return current().endpoints
     },
     get address() {
       return current().address

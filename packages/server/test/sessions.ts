@@ -9,24 +9,26 @@ type How =
   | { how: 'sso'; organizationId: string }
   | { how: 'token'; accessTokenId: string }
 
-/** The cookie alone, which a browser adds to requests of any site. */
+/** What a page of ours sends: the cookie, which any program on the host may get, and the secret, which only the page has. */
+export interface SessionHeaders extends Record<string, string> {
+  Cookie: string
+  'X-Millrace-Page': string
+}
+
 export async function aSession(
   app: TestApp,
   user: { id: string },
   given: How & Partial<Pick<NewSession, 'ip' | 'userAgent' | 'now'>> = { how: 'password' },
-): Promise<{ Cookie: string }> {
-  const value = await openSession(app.db, {
+): Promise<SessionHeaders> {
+  const { value, pageSecret } = await openSession(app.db, {
     userId: user.id,
     ip: '127.0.0.1',
     userAgent: 'a browser',
     now: app.ctx.now(),
     ...given,
   })
-  return { Cookie: `millrace_session=${value}` }
+  return { Cookie: `millrace_session=${value}`, 'X-Millrace-Page': pageSecret }
 }
-
-/** What a page of ours adds to its requests. */
-export const fromPage = { 'X-Millrace-Page': '1' }
 
 export async function sessionId(app: TestApp, user: { id: string }): Promise<string> {
   const { Cookie } = await aSession(app, user)

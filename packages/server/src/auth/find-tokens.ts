@@ -21,7 +21,16 @@ interface FoundOrganization extends Organization {
   sso_missing: boolean
 }
 
-export type FindToken = (token: string, organizationSlug: string | null) => Promise<FoundToken | null>
+/** `token`: the access token, or the value of the session's cookie. */
+export type FindToken<Found extends FoundToken = FoundToken> = (
+  token: string,
+  organizationSlug: string | null,
+) => Promise<Found | null>
+
+export type FoundSession = FoundToken & {
+  /** null: a session of an earlier release. */
+  page_secret_hash: Buffer | null
+}
 
 export const tokenFinder =
   (db: Db): FindToken =>
@@ -34,31 +43,32 @@ export const tokenFinder =
   }
 
 /**
- * The session of a cookie. One that an access token opened has the token's rights, and ends with it. One that single sign-on
+ * The session of a cookie, whose proof auth/proven-sessions.ts checks. One that an access token opened has the token's rights, and ends with it. One that single sign-on
  * opened reaches only the organizations whose single sign-on it has passed: their administrators chose the provider, so its
  * word must not count elsewhere.
  */
 export const sessionFinder =
-  (db: Db): FindToken =>
+  (db: Db): FindToken<FoundSession> =>
   async (cookie, slug) => {
     const { rows } = await sql<SessionRow>`
       select ${columns(ssoMissing)}, ${sessionReach} as organization_ids,
         coalesce(t.created_at, w.created_at) as created_at, t.expires_at,
         w.id as session_id, w.opened_with, w.created_at as opened_at, w.expires_at as session_expires_at,
-        w.organization_id as sso_organization_id
+        w.organization_id as sso_organization_id, w.page_secret_hash
       from web_sessions w left join api_access_tokens t on t.id = w.access_token_id
       join users u on u.id = coalesce(w.user_id, t.user_id) ${membership(slug, sessionReach)}
       where w.token_hash = ${hashToken(cookie)} and w.expires_at > now()
         and (w.access_token_id is null or ${isValid})`.execute(db)
     const [row] = rows
     if (row === undefined) return null
-    return toFound(row, {
+    const session = {
       id: row.session_id,
       opened_with: row.opened_with,
       created_at: row.opened_at,
       expires_at: row.session_expires_at,
       organization_id: row.sso_organization_id,
-    })
+    }
+    return { ...toFound(row, session), page_secret_hash: row.page_secret_hash }
   }
 
 /**
@@ -80,6 +90,7 @@ interface SessionRow extends Row {
   opened_at: string
   session_expires_at: string
   sso_organization_id: string | null
+  page_secret_hash: Buffer | null
 }
 
 const columns = (ssoMissing: RawBuilder<unknown>) => sql`

@@ -1,4 +1,5 @@
-// Sessions of people, which browsers hold in a cookie. Only the hash of a session's value is stored.
+// Sessions of people. A browser holds a session's value in a cookie, and its page secret where only pages of this origin read it
+// (see http/session-cookie.ts). Only the hashes of both are stored.
 import { sql } from 'kysely'
 import type { Db, Trx } from '../db/pool.ts'
 import { inTransaction } from '../db/transaction.ts'
@@ -26,15 +27,23 @@ export type NewSession = {
   | { how: 'token'; accessTokenId: string }
 )
 
-/** Returns the value for the browser's cookie. */
-export async function openSession(db: Db, session: NewSession): Promise<string> {
+interface OpenedSession {
+  /** For the browser's cookie. */
+  value: string
+  /** For the page that ends the sign-in. No other answer has it. */
+  pageSecret: string
+}
+
+export async function openSession(db: Db, session: NewSession): Promise<OpenedSession> {
   const value = newToken('mrws_')
+  const pageSecret = newToken('mrps_')
   const { now, ip } = session
   await db
     .insertInto('web_sessions')
     .values({
       id: newId(),
       token_hash: hashToken(value),
+      page_secret_hash: hashToken(pageSecret),
       user_id: session.userId,
       opened_with: session.how,
       access_token_id: session.how === 'token' ? session.accessTokenId : null,
@@ -48,7 +57,7 @@ export async function openSession(db: Db, session: NewSession): Promise<string> 
     })
     .execute()
   if (session.how === 'sso') await recordSso(db, value, session.organizationId, now)
-  return value
+  return { value, pageSecret }
 }
 
 /** The session has passed the single sign-on of the organization. */

@@ -3,7 +3,7 @@
 import { forbidden } from '../lib/errors.ts'
 import type { Keyring } from './keyring.ts'
 
-type Use = 'upload' | 'part' | 'download' | 'cache read' | 'cache write'
+type Use = 'upload' | 'part' | 'download' | 'cache read' | 'cache write' | 'page'
 
 interface Ticketed {
   keys: Keyring
@@ -17,17 +17,24 @@ export function issueTicket({ keys, now }: Ticketed, use: Use, what: string, sec
 }
 
 /** Returns how many more seconds the ticket is valid. */
-export function checkTicket(
+export function checkTicket(ticketed: Ticketed, use: Use, what: string, ticket: string | undefined): number {
+  const leftMs = ticketLeftMs(ticketed, use, what, ticket)
+  if (leftMs === null) throw forbidden('The address is not one that this server has handed out.')
+  if (leftMs < 0) throw forbidden('The address has expired. Ask for a new one.')
+  return Math.ceil(leftMs / 1000)
+}
+
+export const isTicket = (ticketed: Ticketed, use: Use, what: string, ticket: string): boolean =>
+  (ticketLeftMs(ticketed, use, what, ticket) ?? -1) >= 0
+
+/** null: this installation has not issued the ticket for that. */
+function ticketLeftMs(
   { keys, now }: Ticketed,
   use: Use,
   what: string,
   ticket: string | undefined,
-): number {
+): number | null {
   const [, expires = '', code = ''] = /^(\d{1,12})\.([\w-]{1,64})$/.exec(ticket ?? '') ?? []
-  if (!keys.verify(`artifact ${use}`, `${what} ${expires}`, Buffer.from(code, 'base64url'))) {
-    throw forbidden('The address is not one that this server has handed out.')
-  }
-  const leftMs = Number(expires) * 1000 - now().getTime()
-  if (leftMs < 0) throw forbidden('The address has expired. Ask for a new one.')
-  return Math.ceil(leftMs / 1000)
+  if (!keys.verify(`artifact ${use}`, `${what} ${expires}`, Buffer.from(code, 'base64url'))) return null
+  return Number(expires) * 1000 - now().getTime()
 }

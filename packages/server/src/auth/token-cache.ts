@@ -2,8 +2,8 @@
 // guarantees that this process is notified of changes. At all other times every lookup goes to the database.
 import type { FindToken, FoundToken } from './find-tokens.ts'
 
-export interface TokenCache {
-  find: FindToken
+export interface TokenCache<Found extends FoundToken = FoundToken> {
+  find: FindToken<Found>
   /** Allows caching until then, in the time of `performance.now()`. */
   trustUntil(monotonicMs: number): void
   /** Empties the cache and stops caching. The results of lookups in flight are not cached either. */
@@ -20,17 +20,20 @@ interface Clocks {
 const queryBeforeExpiryMs = 60_000
 const mostTokens = 10_000
 
-interface Cached {
-  token: FoundToken
+interface Cached<Found> {
+  token: Found
   until: number
 }
 
-export function cacheTokens(query: FindToken, { now, monotonicNow }: Clocks): TokenCache {
-  const cached = new Map<string, Cached>()
+export function cacheTokens<Found extends FoundToken>(
+  query: FindToken<Found>,
+  { now, monotonicNow }: Clocks,
+): TokenCache<Found> {
+  const cached = new Map<string, Cached<Found>>()
   let trustedUntil = 0
   let clearings = 0
 
-  const store = (key: string, token: FoundToken) => {
+  const store = (key: string, token: Found) => {
     if (cached.size >= mostTokens) cached.clear()
     const ends = [token.expires_at, token.session?.expires_at ?? null].flatMap((end) =>
       end === null ? [] : [Date.parse(end) - queryBeforeExpiryMs],

@@ -10,7 +10,7 @@ import { ApiError, forbidden, notFound, unauthorized } from '../lib/errors.ts'
 import { isInRanges } from '../lib/ip-ranges.ts'
 import { isStorable } from '../lib/unstorable.ts'
 import type { Route } from './route.ts'
-import { sessionCookie } from './session-cookie.ts'
+import { findSession } from './session-cookie.ts'
 
 interface Access {
   caller: Caller | null
@@ -28,7 +28,7 @@ declare module 'fastify' {
     access: Access | null
     /** The caller's rate limits, for the headers of the response. */
     spent: Spent | null
-    /** The cookie of a session counts, so pages of other origins may not read the response. */
+    /** The request has the cookie and a proof of a session, so pages of other origins may not read the response. */
     hasSession: boolean
   }
 }
@@ -46,7 +46,7 @@ export async function authorize(ctx: Context, route: Route, request: FastifyRequ
   return admit(ctx, route, found, request)
 }
 
-/** The same for endpoints that take tokens only, because a page of another origin could send the cookie of a session. */
+/** The same for endpoints that take tokens only. */
 export async function authorizeToken(
   ctx: Context,
   rule: Rule,
@@ -61,7 +61,7 @@ export async function authorizeToken(
   return admit(ctx, rule, found, { ip: request.ip, headers: request.headers, params })
 }
 
-const unauthenticated = (ctx: Context) =>
+export const unauthenticated = (ctx: Context) =>
   unauthorized(`Authentication required. Please supply a valid API Access Token: ${ctx.config.url}/docs`)
 
 /** Judges the request of a long response again. null: the caller's access has ended. */
@@ -87,23 +87,21 @@ export async function countUnrouted(ctx: Context, request: FastifyRequest): Prom
 }
 
 /**
- * Finds the token of the request, or else the session of its cookie, and the organization with that slug if its owner is a
+ * Finds the token of the request, or else the session that it proves, and the organization with that slug if its owner is a
  * member.
  */
 async function findToken(ctx: Context, request: FastifyRequest, slug: string | null, isDownload: boolean) {
   const known = storable(slug)
   const token = bearerToken(request.headers.authorization)
   if (token !== null) return ctx.tokens.find(token, known)
-  const cookie = sessionCookie(ctx.config.url, request, isDownload)
-  if (cookie === null) return null
-  request.hasSession = true
-  return ctx.sessions.find(cookie, known)
+  const proven = await findSession(ctx, request, known, { ticket: isDownload })
+  return proven?.found ?? null
 }
 
 const storable = (slug: string | null) => (slug !== null && isStorable(slug) ? slug : null)
 
 /** Throws 429 where limits are enforced and one of them is exceeded. */
-async function countRequest(ctx: Context, request: FastifyRequest, found: FoundToken): Promise<void> {
+export async function countRequest(ctx: Context, request: FastifyRequest, found: FoundToken): Promise<void> {
   request.spent = await ctx.limits.spend(found.user.id, found.organization?.id ?? null)
   ctx.limits.refuseExceeded(request.spent)
 }

@@ -57,7 +57,7 @@ interface Definition<
   callsOut?: true
   /** It may take access away, so it is answered when no server has the old access cached. */
   changesAccess?: true
-  /** Links of our pages lead here, and a browser that follows a link adds no header beside the cookie. Only for GET. */
+  /** Links of our pages lead here. A browser that follows one adds no header, so a ticket in the URL proves the session. Only for GET. */
   download?: true
   answers: Record<number, TSchema | null>
   errors?: Errors

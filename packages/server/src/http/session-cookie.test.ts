@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { baseUrl, eventually, startApp, useApp, type TestApp } from '../../test/app.ts'
 import {
   aMember,
@@ -10,7 +10,7 @@ import {
   type TestOrganization,
   type TestUser,
 } from '../../test/builders.ts'
-import { aSession, fromPage } from '../../test/sessions.ts'
+import { aSession, type SessionHeaders } from '../../test/sessions.ts'
 import { aWorld, urlIn, type World } from '../../test/world.ts'
 import { slices } from '../app.ts'
 import { flushTokenCaches } from '../auth/access-watch.ts'
@@ -32,30 +32,31 @@ type Headers = Record<string, string>
 const operator = { kind: 'operator', command: 'test' } as const
 
 const statusOn = async (server: TestApp, headers: Headers, path = '/v2/user') =>
-  (await server.request('GET', path, { headers: { ...fromPage, ...headers } })).status
+  (await server.request('GET', path, { headers })).status
 
-const valueOf = ({ Cookie }: { Cookie: string }) => Cookie.split('=')[1] ?? ''
+const valueOf = ({ Cookie }: SessionHeaders) => Cookie.split('=')[1] ?? ''
 
 describe('a session cookie on /v2', () => {
-  it('counts with the header of our pages, for all scopes', async () => {
+  it('counts with the secret of the session, for all scopes', async () => {
     const session = await aSession(app, admin)
-    const answer = await app.request('GET', '/v2/user', { headers: { ...session, ...fromPage } })
+    const answer = await app.request('GET', '/v2/user', { headers: session })
     expect([answer.status, answer.body.id]).toEqual([200, admin.id])
     const created = await app.request('POST', `${org.path}/clusters`, {
-      headers: { ...session, ...fromPage, Origin: baseUrl, 'Sec-Fetch-Site': 'same-origin' },
+      headers: { ...session, Origin: baseUrl, 'Sec-Fetch-Site': 'same-origin' },
       body: { name: 'Made by a page' },
     })
     expect(created.status).toBe(201)
   })
 
   it.each([
-    ['without the header', {}],
-    ['with another value of the header', { 'X-Millrace-Page': 'true' }],
-    ['from another origin', { ...fromPage, Origin: 'https://evil.example' }],
-    ['from a sandboxed page', { ...fromPage, Origin: 'null' }],
-    ['from another site', { ...fromPage, 'Sec-Fetch-Site': 'cross-site' }],
-    ['from another host of the same site', { ...fromPage, 'Sec-Fetch-Site': 'same-site' }],
-    ['from the address bar', { ...fromPage, 'Sec-Fetch-Site': 'none' }],
+    ['without the secret', { 'X-Millrace-Page': '' }],
+    ['with the header of earlier releases', { 'X-Millrace-Page': '1' }],
+    ['with another secret', { 'X-Millrace-Page': `mrps_${'x'.repeat(40)}` }],
+    ['from another origin', { Origin: 'https://evil.example' }],
+    ['from a sandboxed page', { Origin: 'null' }],
+    ['from another site', { 'Sec-Fetch-Site': 'cross-site' }],
+    ['from another host of the same site', { 'Sec-Fetch-Site': 'same-site' }],
+    ['from the address bar', { 'Sec-Fetch-Site': 'none' }],
   ])('does not count %s', async (_case, headers: Headers) => {
     const session = await aSession(app, admin)
     const read = await app.request('GET', '/v2/user', { headers: { ...session, ...headers } })
@@ -80,12 +81,12 @@ describe('a session cookie on /v2', () => {
   it('is answered for our pages alone, and for no cache', async () => {
     const session = await aSession(app, admin)
     for (const path of ['/v2/user', '/v2/organizations/nowhere', '/v2/nothing']) {
-      const { headers } = await app.request('GET', path, { headers: { ...session, ...fromPage } })
+      const { headers } = await app.request('GET', path, { headers: session })
       expect(headers.get('access-control-allow-origin')).toBeNull()
       expect(headers.get('cache-control')).toBe('no-store')
     }
-    const over = { Cookie: `millrace_session=mrws_${'x'.repeat(40)}` }
-    const unknown = await app.request('GET', '/v2/user', { headers: { ...over, ...fromPage } })
+    const over = { ...(await aSession(app, admin)), Cookie: `millrace_session=mrws_${'x'.repeat(40)}` }
+    const unknown = await app.request('GET', '/v2/user', { headers: over })
     expect([unknown.status, unknown.headers.get('access-control-allow-origin')]).toEqual([401, null])
     const byToken = await app.request('GET', '/v2/user', { token: admin.token })
     expect(byToken.headers.get('access-control-allow-origin')).toBe('*')
@@ -102,10 +103,9 @@ describe('a session cookie on /v2', () => {
   it('loses to a bearer token, even to one that is not valid', async () => {
     const session = await aSession(app, admin)
     const other = await aMember(app, org)
-    const headers = { ...session, ...fromPage }
-    const answer = await app.request('GET', '/v2/user', { token: other.token, headers })
+    const answer = await app.request('GET', '/v2/user', { token: other.token, headers: session })
     expect([answer.body.id, answer.headers.get('access-control-allow-origin')]).toEqual([other.id, '*'])
-    expect((await app.request('GET', '/v2/user', { token: 'mrt_nope', headers })).status).toBe(401)
+    expect((await app.request('GET', '/v2/user', { token: 'mrt_nope', headers: session })).status).toBe(401)
   })
 
   it('counts beside the Authorization header of a proxy', async () => {
@@ -121,7 +121,7 @@ describe('a session cookie on /v2', () => {
   it('leaves the session in audit events', async () => {
     const session = await aSession(app, admin)
     await app.request('POST', `${org.path}/clusters`, {
-      headers: { ...session, ...fromPage },
+      headers: session,
       body: { name: 'Audited' },
     })
     const [event] = (await app.request('GET', `${org.path}/audit_events`, { token: admin.token })).list
@@ -135,7 +135,7 @@ describe('a session cookie on /v2', () => {
   })
 
   it('has no access token of its own', async () => {
-    const headers = { ...(await aSession(app, admin)), ...fromPage }
+    const headers = await aSession(app, admin)
     for (const method of ['GET', 'DELETE']) {
       expect((await app.request(method, '/v2/access-token', { headers })).status).toBe(404)
     }
@@ -155,27 +155,73 @@ describe('downloads', () => {
     expect(marked.flatMap(({ methods }) => methods).every((method) => method === 'GET')).toBe(true)
   })
 
-  it('need no header from our own pages', async () => {
+  const ticketFor = async (session: SessionHeaders, path: string) => {
+    const asked = await app.request('POST', '/-/page-tickets', { headers: session, body: { path } })
+    return { status: asked.status, ticket: String(asked.body['ticket']) }
+  }
+  const withTicket = (path: string, ticket: string) =>
+    `${path}${path.includes('?') ? '&' : '?'}page_ticket=${ticket}`
+
+  it('need a ticket for their path, and only from our own pages', async () => {
     const session = await aSession(app, world.admin)
+    const cookie = { Cookie: session.Cookie }
+    const other = { Cookie: (await aSession(app, world.admin)).Cookie }
     for (const route of routes.filter(({ download }) => download)) {
       const path = urlIn(world, route)
-      const get = (headers: Headers) => app.request('GET', path, { headers: { ...session, ...headers } })
+      expect((await app.request('GET', path, { headers: cookie })).status).toBe(401)
+      const { ticket } = await ticketFor(session, path)
+      const get = (headers: Headers, url = withTicket(path, ticket), method = 'GET') =>
+        app.request(method, url, { headers: { ...cookie, ...headers } })
       expect((await get({})).status).not.toBe(401)
       expect((await get({ 'Sec-Fetch-Site': 'same-origin' })).status).not.toBe(401)
+      expect((await get({})).headers.get('access-control-allow-origin')).toBeNull()
       expect((await get({ 'Sec-Fetch-Site': 'cross-site' })).status).toBe(401)
       expect((await get({ 'Sec-Fetch-Site': 'none' })).status).toBe(401)
       expect((await get({ Origin: 'https://evil.example' })).status).toBe(401)
-      expect((await get({})).headers.get('access-control-allow-origin')).toBeNull()
-      expect((await app.request('GET', path)).status).toBe(401)
+      expect((await get({}, withTicket(path, ticket), 'HEAD')).status).toBe(401)
+      expect((await get({}, withTicket(`${path}?a=b`, ticket))).status).toBe(401)
+      expect((await get({}, withTicket('/v2/user', ticket))).status).toBe(401)
+      expect((await get(other)).status).toBe(401)
+      expect((await app.request('GET', withTicket(path, ticket))).status).toBe(401)
     }
   })
 
-  it('are the only routes without the header', async () => {
+  it('get a ticket only with the secret, for a path of this server', async () => {
+    const session = await aSession(app, world.admin)
+    for (const secret of ['', '1', `mrps_${'x'.repeat(40)}`]) {
+      expect((await ticketFor({ ...session, 'X-Millrace-Page': secret }, '/a')).status).toBe(401)
+    }
+    for (const path of ['//evil.example/', 'https://evil.example/', '', 'a']) {
+      expect((await ticketFor(session, path)).status).toBe(422)
+    }
+  })
+
+  it('end a minute after their ticket, on every server', async () => {
+    const session = await aSession(app, world.admin)
+    const download = routes.find((route) => route.download)
+    const path = urlIn(world, download ?? { url: '' })
+    const { ticket } = await ticketFor(session, path)
+    const secondsOf = (server: TestApp) => Number(ticket.split('.')[0]) - server.ctx.now().getTime() / 1000
+    expect(secondsOf(app)).toBeLessThanOrEqual(61)
+    const late = await startApp({ now: () => new Date(Date.now() + 62_000) }, app.database)
+    onTestFinished(() => late.close())
+    const statuses = await Promise.all(
+      [second, late].map((server) =>
+        server.request('GET', withTicket(path, ticket), { headers: { Cookie: session.Cookie } }),
+      ),
+    )
+    expect(statuses.map(({ status }) => status === 401)).toEqual([false, true])
+  })
+
+  it('are the only routes that take a ticket', async () => {
     const session = await aSession(app, world.admin)
     const others = routes.filter(({ download, permission }) => !download && permission !== 'anonymous')
     for (const route of others) {
       for (const method of route.methods) {
-        const answer = await app.request(method, urlIn(world, route), { headers: session })
+        const path = urlIn(world, route)
+        const { ticket } = await ticketFor(session, path)
+        const headers = { Cookie: session.Cookie }
+        const answer = await app.request(method, withTicket(path, ticket), { headers })
         expect([method, route.url, answer.status]).toEqual([method, route.url, 401])
       }
     }

@@ -4,7 +4,17 @@ import { v7 } from 'uuid'
 /** Ordered by time, so that rows created together are close in every index. */
 export const newId = (): string => v7()
 
-type TokenPrefix = 'mrt_' | 'mrct_' | 'mras_' | 'mrjt_' | 'mrst_' | 'mrws_' | 'mrsl_' | 'mriv_' | 'mroc_'
+type TokenPrefix =
+  | 'mrt_'
+  | 'mrct_'
+  | 'mras_'
+  | 'mrjt_'
+  | 'mrst_'
+  | 'mrws_'
+  | 'mrsl_'
+  | 'mriv_'
+  | 'mroc_'
+  | 'mrps_'
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 

@@ -1,13 +1,20 @@
-// Web pages as endpoints: finds the session, checks the page's access rule, and accepts only forms of our own pages.
+// Web pages as endpoints: finds the session that the request proves, checks the page's access rule, and accepts only forms of our
+// own pages.
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { sessionFinder, type FoundToken } from '../auth/find-tokens.ts'
+import type { FoundToken } from '../auth/find-tokens.ts'
 import type { Context } from '../context.ts'
 import { admit, userAgentOf, type Rule } from '../http/access.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { keepForTheRest, toApiError } from '../http/error-handler.ts'
 import { pathOf } from '../http/query.ts'
-import { isFromElsewhere } from '../http/session-cookie.ts'
+import {
+  findSession,
+  formBinding,
+  hasSessionCookie,
+  isFromElsewhere,
+  splitTicket,
+} from '../http/session-cookie.ts'
 import { ApiError, forbidden, notFound } from '../lib/errors.ts'
 import { isStorable } from '../lib/unstorable.ts'
 import { readCookie, writeCookie } from '../http/cookies.ts'
@@ -44,37 +51,46 @@ export function answerMissingPage(
 
 async function answer(ctx: Context, page: Page, request: FastifyRequest): Promise<PageAnswer | Redirect> {
   if (page.method === 'POST') refuseForeignForm(ctx, request)
-  const value = readCookie(ctx.config.url, 'session', request.headers.cookie)
+  const { path, ticket } = splitTicket(request.url)
+  const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams()
   const params = request.params as Record<string, string>
   const slug = params['org'] ?? null
   if (slug !== null && !isStorable(slug)) throw notFound('No organization found')
-  const findSession = sessionFinder(ctx.db)
-  const found = value === null ? null : await findSession(value, slug)
-  const session = toSession(found, value)
+  const accepted = { ticket: true, formSecret: form.get('page_secret') }
+  const proven = await findSession(ctx, request, slug, accepted)
+  // A browser that opens a page by itself proves nothing yet.
+  const isUnproven = proven === null && hasSessionCookie(ctx, request)
+  if (isUnproven && page.method === 'GET' && ticket !== 'none') return proveFirst(path)
+  const session = proven === null ? null : toSession(proven)
   const input: PageInput = {
     ctx,
     params,
-    query: new URL(request.url, ctx.config.url).searchParams,
-    form: request.body instanceof URLSearchParams ? request.body : new URLSearchParams(),
-    formField: html`<input type="hidden" name="form_code" value="${formCode(ctx, request)}" />`,
+    query: new URL(path, ctx.config.url).searchParams,
+    form,
+    formField: html`<input type="hidden" name="form_code" value="${formCode(ctx, request)}" /><input
+        type="hidden"
+        name="page_secret"
+        value=""
+      />`,
     session,
+    isUnproven,
     cookie: (name) => readCookie(ctx.config.url, name, request.headers.cookie),
     visitor: { ip: request.ip, userAgent: userAgentOf(request) },
   }
   if (page.permission === 'anonymous') return page.handler(input)
-  if (found === null || session === null) return signInFirst(page, request)
+  if (proven === null || session === null) return signInFirst(page, path)
   const rule = { ...page, feature: null, params: {} }
-  const { caller, org } = await countAndAdmit(ctx, rule, found, request)
+  const { caller, org } = await countAndAdmit(ctx, rule, proven.found, request)
   const member: MemberInput = {
     ...input,
     session,
     caller,
     async enter(wanted, permission) {
       if (org?.slug === wanted && page.permission === permission) return org
-      const again = await findSession(session.value, wanted)
+      const again = await findSession(ctx, request, wanted, accepted)
       if (again === null) throw forbidden('You are not signed in any more.')
       const within = { ...rule, permission, url: '/organizations/:org' }
-      const entered = await countAndAdmit(ctx, within, again, request)
+      const entered = await countAndAdmit(ctx, within, again.found, request)
       if (entered.org === null) throw notFound('No organization found')
       return entered.org
     },
@@ -82,8 +98,8 @@ async function answer(ctx: Context, page: Page, request: FastifyRequest): Promis
   return page.handler(member)
 }
 
-const toSession = (found: FoundToken | null, value: string | null): Session | null =>
-  found?.session && value !== null
+const toSession = ({ found, value }: { found: FoundToken; value: string }): Session | null =>
+  found.session !== null
     ? {
         ...found.session,
         value,
@@ -106,27 +122,38 @@ function refuseForeignForm(ctx: Context, request: FastifyRequest): void {
     throw forbidden(`This form was not sent from a page of ${own}. Open that address and try again.`)
   }
   const given = request.body instanceof URLSearchParams ? request.body.get('form_code') : null
-  const bound = boundTo(ctx, request)
+  const bound = formBinding(ctx, request)
   const code = Buffer.from(given ?? '', 'hex')
   if (bound === null || !ctx.keys.verify('form', bound, code)) {
     throw forbidden('This form has expired. Go back, reload the page and try again.')
   }
 }
 
-/** Forms are bound to the session cookie; before the sign-in, to a cookie of their own. */
-const boundTo = (ctx: Context, { headers }: FastifyRequest): string | null =>
-  readCookie(ctx.config.url, 'session', headers.cookie) ?? readCookie(ctx.config.url, 'form', headers.cookie)
-
 const newBindings = new WeakMap<FastifyRequest, string>()
 
 function formCode(ctx: Context, request: FastifyRequest): string {
-  const bound = boundTo(ctx, request) ?? randomBytes(24).toString('hex')
-  if (boundTo(ctx, request) === null) newBindings.set(request, bound)
+  const known = formBinding(ctx, request)
+  const bound = known ?? randomBytes(24).toString('hex')
+  if (known === null) newBindings.set(request, bound)
   return ctx.keys.sign('form', bound).toString('hex')
 }
 
-const signInFirst = ({ method }: Page, request: FastifyRequest): Redirect => ({
-  to: method === 'GET' ? `/sign-in?next=${encodeURIComponent(request.url)}` : '/sign-in',
+const signInFirst = ({ method }: Page, path: string): Redirect => ({
+  to: method === 'GET' ? `/sign-in?next=${encodeURIComponent(path)}` : '/sign-in',
+})
+
+/** The same for everybody. Its script asks for the page with a ticket, or with "none" if the browser has no secret. */
+const proveFirst = (path: string): PageAnswer => ({
+  title: 'One moment',
+  content: html`<noscript
+      ><p class="problem" role="alert">The pages of Millrace need JavaScript.</p></noscript
+    >
+    <div id="again" hidden>
+      <p>The server did not open this page for you.</p>
+      <p><a class="primary" href="${path}">Try again</a></p>
+      <p><a href="/sign-in?page_ticket=none">Sign in</a></p>
+    </div>`,
+  script: { does: 'prove', path },
 })
 
 function sendPage(
@@ -146,7 +173,7 @@ function sendPage(
     .headers(pageHeaders(made.formsTo))
     .code(made.status ?? 200)
     .type('text/html; charset=utf-8')
-    .send(layout(made.title, made.content))
+    .send(layout(made.title, made.content, made.script))
 }
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {

@@ -1,6 +1,8 @@
 // The layout and the headers of every page.
 import { createHash } from 'node:crypto'
 import { html, Html } from './html.ts'
+import type { PageScript } from './page.ts'
+import { pageScript, pageScriptHash } from './page-script.ts'
 
 /** The colours and sizes of packages/web/src/tokens.css that these pages use. */
 const style = `
@@ -36,8 +38,9 @@ li { display: flex; justify-content: space-between; gap: 16px; padding: 8px 0; b
 @media (pointer: coarse) { input, select, button, a.primary { height: 44px; font-size: 16px } a.primary { line-height: 42px } }
 `
 
-/** Not an html template: the policy allows exactly these characters, and a formatter would add some. */
+/** Not html templates: the policy allows exactly these characters, and a formatter would add some. */
 const styleElement = new Html(`<style>${style}</style>`)
+const scriptElement = new Html(`<script>${pageScript}</script>`)
 const styleHash = createHash('sha256').update(style).digest('base64')
 
 /** `formsTo`: origins that the forms of the page may lead to, beside this server. */
@@ -46,6 +49,8 @@ export const pageHeaders = (formsTo: readonly string[] = []): Record<string, str
     "default-src 'none'",
     "img-src 'self'",
     `style-src 'sha256-${styleHash}'`,
+    `script-src 'sha256-${pageScriptHash}'`,
+    "connect-src 'self'",
     `form-action ${["'self'", ...formsTo].join(' ')}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
@@ -55,9 +60,9 @@ export const pageHeaders = (formsTo: readonly string[] = []): Record<string, str
   'X-Frame-Options': 'DENY',
 })
 
-export function layout(title: string, content: Html): string {
+export function layout(title: string, content: Html, script?: PageScript): string {
   return html`<!doctype html>
-    <html lang="en">
+    <html lang="en" ${dataOf(script)}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -71,6 +76,14 @@ export function layout(title: string, content: Html): string {
           <h1>${title}</h1>
           ${content}
         </main>
+        ${scriptElement}
       </body>
     </html> `.text
 }
+
+const dataOf = (script: PageScript | undefined): Html | null =>
+  script === undefined
+    ? null
+    : script.does === 'keep'
+      ? html`data-does="keep" data-secret="${script.secret ?? ''}" data-to="${script.to}"`
+      : html`data-does="prove" data-path="${script.path}"`

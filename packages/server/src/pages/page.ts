@@ -13,7 +13,16 @@ export interface PageAnswer {
   /** Origins beyond this server that its forms may be sent to. */
   formsTo?: readonly string[]
   cookies?: readonly string[]
+  /** What the page's script does. The page must also be of use without it. */
+  script?: PageScript
 }
+
+/** See page-script.ts. */
+export type PageScript =
+  /** Keeps the secret of the session that begins, or deletes that of one that ended, and goes on. */
+  | { does: 'keep'; secret: string | null; to: string }
+  /** Asks for the same page again, with a ticket. */
+  | { does: 'prove'; path: string }
 
 export interface Redirect {
   /** Never made of what a visitor sent, unless `localPath` has checked it. */
@@ -36,11 +45,14 @@ export interface PageInput {
   query: URLSearchParams
   /** The fields of one of our own forms. Empty for GET. */
   form: URLSearchParams
-  /** A hidden field that every form must contain. It proves that the form is ours. */
+  /** Hidden fields that every form must contain. They prove that the form is ours, and the session. */
   formField: Html
+  /** null: nobody is signed in, or the browser cannot prove it. */
   session: Session | null
+  /** The browser has the cookie of a session that is over or cannot be proven. */
+  isUnproven: boolean
   /** The value of the browser's cookie. */
-  cookie(name: CookieName): string | null
+  cookie(name: Exclude<CookieName, 'session'>): string | null
   visitor: { ip: string; userAgent: string | null }
 }
 

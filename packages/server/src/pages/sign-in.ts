@@ -14,7 +14,7 @@ const showSignIn: Page = {
   method: 'GET',
   url: '/sign-in',
   permission: 'anonymous',
-  async handler({ ctx, query, formField, session }) {
+  async handler({ ctx, query, formField, session, isUnproven }) {
     const next = localPath(ctx.config.url, query.get('next'))
     const code = query.get('code')
     if (code !== null) {
@@ -23,12 +23,15 @@ const showSignIn: Page = {
         ? { ...signInForms({ formField, next, problem: usedLink }), status: 422 }
         : linkForm({ formField, next, code, user })
     }
-    if (session === null) return signInForms({ formField, next, problem: null })
+    const problem = isUnproven && next !== null ? unproven : null
+    if (session === null) return signInForms({ formField, next, problem })
     return signedIn({ formField, next, session, organizations: await listMemberships(ctx.db, session) })
   },
 }
 
 const usedLink = 'This link has been used, or is older than 24 hours. Ask for a new one, or sign in below.'
+
+const unproven = 'Your session is over, or this browser has lost its key. Sign in again.'
 
 const signIn: Page = {
   method: 'POST',

@@ -1,5 +1,6 @@
 import { endSession, endSessionsOf } from '../auth/sessions.ts'
 import { writeCookie } from '../http/cookies.ts'
+import { html } from './html.ts'
 import type { Page } from './page.ts'
 
 const signOut: Page = {
@@ -12,7 +13,12 @@ const signOut: Page = {
         ? endSessionsOf(ctx.db, session.user.id)
         : endSession(ctx.db, session.value))
     }
-    return { to: '/sign-in', cookies: [writeCookie(ctx.config.url, 'session', '', 0)] }
+    return {
+      title: 'Signed out',
+      content: html`<p><a class="primary" href="/sign-in">Sign in</a></p>`,
+      cookies: [writeCookie(ctx.config.url, 'session', '', 0)],
+      script: { does: 'keep', secret: null, to: '/sign-in' },
+    }
   },
 }
 

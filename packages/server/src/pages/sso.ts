@@ -18,7 +18,7 @@ import { findEnabled, type SsoOrganization, type SsoRow } from '../resources/peo
 import { readClaims } from '../resources/people/sso/rules.ts'
 import { signInPerson, type Refusal } from '../resources/people/sso/sign-in.ts'
 import { html, type Html } from './html.ts'
-import { localPath, type Page, type PageInput, type Redirect } from './page.ts'
+import { localPath, type Page, type PageAnswer, type PageInput, type Redirect } from './page.ts'
 import { insertStart, takeStart } from './sso-starts.ts'
 import { startSession } from './start-session.ts'
 
@@ -127,7 +127,7 @@ async function openOrExtend(
   org: SsoOrganization,
   userId: string,
   next: string | null,
-): Promise<Redirect> {
+): Promise<PageAnswer | Redirect> {
   const { ctx, session } = input
   const to = next ?? `/${encodeURIComponent(org.slug)}`
   const withoutSso = writeCookie(ctx.config.url, 'sso', '', 0)
@@ -137,7 +137,7 @@ async function openOrExtend(
     return { to, cookies: [withoutSso] }
   }
   const opened = await startSession(input, { how: 'sso', organizationId: org.id, userId }, to)
-  return { to, cookies: [...(opened.cookies ?? []), withoutSso] }
+  return { ...opened, cookies: [...opened.cookies, withoutSso] }
 }
 
 const pathOf = (slug: string) => `/-/sso/${encodeURIComponent(slug)}`

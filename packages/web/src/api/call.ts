@@ -1,6 +1,7 @@
 // Calls the REST API. Operations are named as the OpenAPI document names them: 'GET /v2/organizations/{org}'.
 import { Listeners } from './listeners.ts'
 import type { Operations } from './operations.ts'
+import { pageHeaders } from './session.ts'
 
 export type Operation = keyof Operations
 export type Answer<Name extends Operation> = Operations[Name]['answer']
@@ -64,7 +65,7 @@ function nextPage(link: string | null): Record<string, string> | null {
 
 async function send<Name extends Operation>(name: Name, input: Input<Name>): Promise<Response> {
   const [method = 'GET', template = ''] = name.split(' ', 2)
-  const headers = new Headers(pageHeaders)
+  const headers = new Headers(pageHeaders())
   if (input.body !== undefined) headers.set('Content-Type', 'application/json')
   if (method === 'POST' || method === 'PUT') {
     headers.set('Idempotency-Key', input.idempotencyKey ?? newKey())
@@ -79,9 +80,6 @@ async function send<Name extends Operation>(name: Name, input: Input<Name>): Pro
   if (response.ok) return response
   throw await failureOf(response, method)
 }
-
-/** The session cookie counts only with this header, which no other site can send. */
-export const pageHeaders: Readonly<Record<string, string>> = { 'X-Millrace-Page': '1' }
 
 async function request(url: string, init: RequestInit): Promise<Response> {
   try {
@@ -100,7 +98,7 @@ async function request(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
-async function failureOf(response: Response, method: string): Promise<ApiFailure> {
+export async function failureOf(response: Response, method: string): Promise<ApiFailure> {
   const text = await response.text()
   const body = parse(text)
   if (response.status === 401) sessionOver.call()

@@ -1,7 +1,7 @@
-// An event stream that is opened again when it ends. EventSource cannot send the header that makes the session cookie count,
-// and it always asks for the same address.
+// An event stream that is opened again when it ends. EventSource cannot send the header that proves the session, and it always asks for the same address.
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
-import { onReachable, pageHeaders } from './call.ts'
+import { onReachable } from './call.ts'
+import { pageHeaders } from './session.ts'
 
 export type ServerEvent = EventSourceMessage
 
@@ -75,7 +75,7 @@ export class EventStream {
   /** Throws when the connection broke. */
   async #read(connection: AbortController): Promise<End> {
     const { signal } = connection
-    const { ok, status, body } = await fetch(this.#input.address(), { headers: pageHeaders, signal })
+    const { ok, status, body } = await fetch(this.#input.address(), { headers: pageHeaders(), signal })
     if (!ok || body === null) return this.#input.onRefused(status)
     this.#failures = 0
     this.#input.onOpen()

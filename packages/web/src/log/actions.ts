@@ -1,6 +1,7 @@
 // The actions of the toolbar, the keys and the status line of a log.
+import { download } from '../api/downloads.ts'
 import { copyText } from '../parts/copy.ts'
-import { showToast } from '../parts/toasts/toasts.ts'
+import { showFailure, showToast } from '../parts/toasts/toasts.ts'
 import { storePreferences, type Preferences } from './preferences.ts'
 import { formatFragment, formatLines, type Lines } from './selection.ts'
 import { nextTimeForm } from './rows/times.ts'
@@ -73,10 +74,8 @@ export function logActions(input: ActionsInput) {
       await copy(texts.join('\n'), texts.length === 1 ? '1 row' : `${texts.length.toLocaleString()} rows`)
     },
     download: () => {
-      const link = document.createElement('a')
-      link.href = textUrl(model.address)
-      link.download = `${model.address.pipeline}-${model.address.build}-${model.address.job.slice(-8)}.log`
-      link.click()
+      const { pipeline, build, job } = model.address
+      download(textUrl(model.address), `${pipeline}-${build}-${job.slice(-8)}.log`).catch(showFailure)
     },
   }
 }

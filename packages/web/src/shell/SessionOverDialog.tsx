@@ -1,3 +1,5 @@
+import { useEffect } from 'react'
+import { onSignIn } from '../api/session.ts'
 import { queryClient } from '../api/queries.ts'
 import { Button } from '../parts/Button.tsx'
 import { Dialog } from '../parts/dialogs/Dialog.tsx'
@@ -8,6 +10,7 @@ export function SessionOverDialog({ onClose }: { onClose: () => void }) {
     onClose()
     await queryClient.invalidateQueries()
   }
+  useEffect(() => onSignIn(() => void goOn()))
   return (
     <Dialog
       title="Your session is over"

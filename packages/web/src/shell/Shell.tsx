@@ -1,6 +1,8 @@
 import { Outlet, useParams, useRouter } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState } from 'react'
+import { followDownloads } from '../api/downloads.ts'
 import { useKeys } from '../parts/keys.ts'
+import { showFailure } from '../parts/toasts/toasts.ts'
 import { Toasts } from '../parts/toasts/Toasts.tsx'
 import { Banners } from './Banners.tsx'
 import { storeLastOrganization } from './last-organization.ts'
@@ -21,6 +23,7 @@ export function Shell() {
   useEffect(() => {
     if (org !== undefined) storeLastOrganization(org)
   }, [org])
+  useEffect(() => followDownloads(showFailure), [])
   // What is typed right after the key must reach the palette, so it is there before it is opened.
   useEffect(() => {
     const timer = setTimeout(() => void loadPalette(), paletteAfterMs)

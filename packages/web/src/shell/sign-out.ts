@@ -1,4 +1,5 @@
 import { call } from '../api/call.ts'
+import { forgetSession } from '../api/session.ts'
 import { showFailure } from '../parts/toasts/toasts.ts'
 
 /** Ends this browser's session. */
@@ -8,8 +9,14 @@ export async function signOut(): Promise<void> {
     const current = sessions.find((session) => session.current)
     if (current !== undefined)
       await call('DELETE /v2/user/sessions/{session}', { params: { session: current.id } })
-    window.location.assign('/sign-in')
+    leave()
   } catch (error) {
     showFailure(error)
   }
+}
+
+/** The session is over. */
+export function leave(): void {
+  forgetSession()
+  window.location.assign('/sign-in')
 }

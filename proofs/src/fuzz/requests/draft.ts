@@ -76,11 +76,11 @@ export class Draft {
   }
 
   #credentials({ credential }: Operation): Record<string, string> {
-    const { only_cookie: only, cookie, cookies } = this.secrets
+    const { only_cookie: only, cookie, cookies, page_secret: pageSecret = '' } = this.secrets
     switch (credential) {
       case 'user':
         return only !== undefined || this.dice.happens(0.1)
-          ? { cookie: `millrace_session=${only ?? cookie}`, 'x-millrace-page': '1' }
+          ? { cookie: `millrace_session=${only ?? cookie}`, 'x-millrace-page': pageSecret }
           : { authorization: `Bearer ${this.secrets['admin']}` }
       case 'suite':
         return { authorization: `Token token="${this.secrets['suite']}"` }
@@ -89,7 +89,11 @@ export class Draft {
       case 'job':
         return { authorization: `Token ${this.secrets[credential]}` }
       case 'cookie':
-        return { cookie: cookies ?? `millrace_session=${cookie}`, accept: 'text/html' }
+        return {
+          cookie: cookies ?? `millrace_session=${cookie}`,
+          'x-millrace-page': pageSecret,
+          accept: 'text/html',
+        }
       case 'none':
       case 'ticket':
         return {}

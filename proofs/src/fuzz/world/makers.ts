@@ -47,8 +47,9 @@ const admin: Maker = {
   parents: [],
   async make(world) {
     const person = await world.person('admin')
-    const { value } = await world.session(person.id)
-    Object.assign(world.secrets, { admin: person.token, cookie: value, email: person.email })
+    const { value, pageSecret } = await world.session(person.id)
+    const session = { cookie: value, page_secret: pageSecret }
+    Object.assign(world.secrets, { admin: person.token, ...session, email: person.email })
     world.ids['admin'] = person.id
   },
 }

@@ -250,8 +250,8 @@ const agentAnnotation: State = async (world) => {
 
 /** Only a session changes the password. */
 const passwordSession: State = async (world) => {
-  const { value } = await world.session(world.id('admin'))
-  return { secrets: { only_cookie: value } }
+  const { value, pageSecret } = await world.session(world.id('admin'))
+  return { secrets: { only_cookie: value, page_secret: pageSecret } }
 }
 
 const storedCache: State = async (world) => {
@@ -345,19 +345,21 @@ const cookiesOf = (lines: string | string[] | undefined) =>
 
 const codeIn = (text: string) => /name="form_code" value="(\w+)"/.exec(text)?.[1] ?? ''
 
+const fromPage = (secret: string) => ({ headers: { 'x-millrace-page': secret } })
+
 /** The form is bound to the cookie of the session. */
 const ownForm: State = async (world) => {
-  const { value } = await world.session(world.id('admin'))
+  const { value, pageSecret } = await world.session(world.id('admin'))
   const cookies = `millrace_session=${value}`
-  const page = await world.visit('GET', '/sign-in', cookies)
-  return { secrets: { cookies, form_code: codeIn(page.text) } }
+  const page = await world.visit('GET', '/sign-in', cookies, fromPage(pageSecret))
+  return { secrets: { cookies, page_secret: pageSecret, form_code: codeIn(page.text) } }
 }
 
 const linkedSession: State = async (world) => {
-  const { value } = await world.session((await world.person('admin')).id, 'link')
+  const { value, pageSecret } = await world.session((await world.person('admin')).id, 'link')
   const cookies = `millrace_session=${value}`
-  const page = await world.visit('GET', '/-/password', cookies)
-  return { secrets: { cookies, form_code: codeIn(page.text) } }
+  const page = await world.visit('GET', '/-/password', cookies, fromPage(pageSecret))
+  return { secrets: { cookies, page_secret: pageSecret, form_code: codeIn(page.text) } }
 }
 
 const sso: State = async (world) => {
@@ -393,7 +395,11 @@ const ssoReturn: State = async (world) => {
 
 const oauthReturn: State = async (world) => {
   const { secrets = {} } = await ownForm(world)
-  const body = new URLSearchParams({ form_code: secrets['form_code'] ?? '', choice: '#builds' }).toString()
+  const body = new URLSearchParams({
+    form_code: secrets['form_code'] ?? '',
+    page_secret: secrets['page_secret'] ?? '',
+    choice: '#builds',
+  }).toString()
   const path = `/organizations/${world.id('org')}/services/connect/chat_workspace`
   const { headers } = await world.visit('POST', path, secrets['cookies'] ?? '', {
     headers: { 'content-type': 'application/x-www-form-urlencoded' },

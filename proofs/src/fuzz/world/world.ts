@@ -226,8 +226,8 @@ export class World {
   async session(
     userId: string,
     how: 'password' | 'link' = 'password',
-  ): Promise<{ id: string; value: string }> {
-    const value = await openSession(this.db, {
+  ): Promise<{ id: string; value: string; pageSecret: string }> {
+    const { value, pageSecret } = await openSession(this.db, {
       userId,
       how,
       ip: '127.0.0.1',
@@ -239,7 +239,7 @@ export class World {
       .select('id')
       .where('token_hash', '=', hashToken(value))
       .executeTakeFirstOrThrow()
-    return { id, value }
+    return { id, value, pageSecret }
   }
 
   /** Undoes settings that lock everybody out. */

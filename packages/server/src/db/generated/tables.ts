@@ -1138,6 +1138,7 @@ export interface Tables {
     user_agent: string | null
     last_used_at: string | null
     last_used_ip: string | null
+    page_secret_hash: Buffer | null
   }
   webhook_deliveries: {
     pipeline_id: string

@@ -52,8 +52,7 @@ async function aProgram(metadata: Record<string, unknown> = {}): Promise<Program
 
 async function signedIn(user: TestUser): Promise<Browser> {
   const browser = aBrowser(app)
-  const { Cookie } = await aSession(app, user)
-  browser.cookies.set('millrace_session', Cookie.split('=')[1] ?? '')
+  browser.use(await aSession(app, user))
   return browser
 }
 

@@ -6,6 +6,7 @@ import { Loading, Problem } from '../../parts/States.tsx'
 import { Table } from '../../parts/Table.tsx'
 import { Time } from '../../parts/time/Time.tsx'
 import { showFailure, showToast } from '../../parts/toasts/toasts.ts'
+import { leave } from '../../shell/sign-out.ts'
 import { browserOf } from './browser-name.ts'
 import { MeLayout } from './MeLayout.tsx'
 import { endAllSessions, endSession, sessionsQuery, type Session } from './queries.ts'
@@ -17,7 +18,7 @@ export function SessionsPage() {
   const end = async (session: Session) => {
     try {
       await endSession(session.id)
-      if (session.current) window.location.assign('/sign-in')
+      if (session.current) leave()
       else showToast('That session is over.')
     } catch (failure) {
       showFailure(failure)
@@ -63,7 +64,7 @@ export function SessionsPage() {
           keep="Stay signed in"
           onConfirm={async () => {
             await endAllSessions()
-            window.location.assign('/sign-in')
+            leave()
           }}
           onClose={() => setEnding(false)}
         >

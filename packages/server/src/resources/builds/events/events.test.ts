@@ -12,7 +12,7 @@ import {
   inTeam,
 } from '../../../../test/builders.ts'
 import { openStream, type SentEvent } from '../../../../test/event-stream.ts'
-import { aSession, fromPage } from '../../../../test/sessions.ts'
+import { aSession } from '../../../../test/sessions.ts'
 import { aBuild, applyEvent, jobNamed, runJob, startJob, type TestBuild } from '../../../../test/runs.ts'
 import { endSession } from '../../../auth/sessions.ts'
 import { uploadSteps } from '../../../conductor/upload.ts'
@@ -261,11 +261,11 @@ describe('GET ~/events', () => {
 
   it('takes the session of a page, and ends with it', async () => {
     const session = await aSession(app, world.admin)
-    const stream = await openStream(app, eventsOf(world.org), null, { ...session, ...fromPage })
+    const stream = await openStream(app, eventsOf(world.org), null, session)
     await stream.until('hello', ({ event }) => event === 'hello')
     await endSession(app.db, session.Cookie.split('=')[1] ?? '')
     await eventually('the stream ends', async () => stream.ended())
-    const foreign = { ...(await aSession(app, world.admin)), ...fromPage, Origin: 'https://evil.example' }
+    const foreign = { ...(await aSession(app, world.admin)), Origin: 'https://evil.example' }
     expect((await openStream(app, eventsOf(world.org), null, foreign)).status).toBe(401)
   })
 

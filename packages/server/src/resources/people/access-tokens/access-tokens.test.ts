@@ -11,7 +11,7 @@ import {
   type TestOrganization,
   type TestUser,
 } from '../../../../test/builders.ts'
-import { aSession, fromPage } from '../../../../test/sessions.ts'
+import { aSession } from '../../../../test/sessions.ts'
 import { flushTokenCaches } from '../../../auth/access-watch.ts'
 import { scopes } from '../../../auth/scopes.ts'
 import { newId } from '../../../lib/ids.ts'
@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 
 const asked = { description: 'Dashboard', scopes: ['read_builds', 'read_user'] }
-const bySession = async (person: { id: string }) => ({ ...(await aSession(app, person)), ...fromPage })
+const bySession = async (person: { id: string }) => await aSession(app, person)
 const aSecondOrganization = async (person: TestUser) => {
   const other = await anOrganization(app)
   await sql`insert into organization_members (organization_id, user_id, role)
@@ -121,7 +121,7 @@ describe('POST /v2/user/access-tokens', () => {
     const accessTokenId = await tokenId(app, token)
     const session = await aSession(app, user, { how: 'token', accessTokenId })
     const again = await app.request('POST', path, {
-      headers: { ...session, ...fromPage },
+      headers: session,
       body: { ...asked, scopes: ['write_builds'] },
     })
     expect(again.status).toBe(403)
@@ -155,7 +155,7 @@ describe('POST /v2/user/access-tokens', () => {
       how: 'token',
       accessTokenId: await tokenId(app, await aToken(app, user)),
     })
-    const answer = await app.request('POST', path, { headers: { ...session, ...fromPage }, body: asked })
+    const answer = await app.request('POST', path, { headers: session, body: asked })
     expect([answer.status, answer.body.expires_at]).toEqual([201, null])
   })
 
@@ -227,7 +227,7 @@ describe('POST /v2/user/access-tokens with single sign-on', () => {
     const { organization, person } = await required()
     await aSecondOrganization(person)
     const session = await aSession(app, person, { how: 'sso', organizationId: organization.id })
-    const answer = await app.request('POST', path, { headers: { ...session, ...fromPage }, body: asked })
+    const answer = await app.request('POST', path, { headers: session, body: asked })
     expect([answer.status, answer.body.organization_slugs]).toEqual([201, [organization.slug]])
   })
 })

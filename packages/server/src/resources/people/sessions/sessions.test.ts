@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { startApp, useApp } from '../../../../test/app.ts'
 import { aMember, anOrganization, aToken, tokenId, type TestOrganization } from '../../../../test/builders.ts'
-import { aSession, fromPage, sessionId } from '../../../../test/sessions.ts'
+import { aSession, sessionId } from '../../../../test/sessions.ts'
 
 const app = useApp()
 const path = '/v2/user/sessions'
@@ -20,7 +20,7 @@ describe('GET /v2/user/sessions', () => {
     await aSession(app, person, { how: 'token', accessTokenId, now: older, userAgent: null, ip: '192.0.2.1' })
     const expired = new Date(Date.now() - 15 * 86_400_000)
     await aSession(app, person, { how: 'link', now: expired })
-    const headers = { ...(await aSession(app, person)), ...fromPage }
+    const headers = await aSession(app, person)
     const answer = await app.request('GET', path, { headers })
     expect([answer.status, answer.list]).toEqual([
       200,
@@ -46,7 +46,7 @@ describe('DELETE /v2/user/sessions/{id}', () => {
   it('ends the session on every server before it answers', async () => {
     const second = await startApp({}, app.database)
     const person = await aMember(app, org)
-    const headers = { ...(await aSession(app, person)), ...fromPage }
+    const headers = await aSession(app, person)
     const [own] = (await second.request('GET', path, { headers })).list
     expect((await app.request('DELETE', `${path}/${own?.id}`, { token: person.token })).status).toBe(204)
     for (const server of [app, second]) {
@@ -72,9 +72,9 @@ describe('DELETE /v2/user/sessions/{id}', () => {
 describe('DELETE /v2/user/sessions', () => {
   it('ends all sessions of the caller, and nobody else’s', async () => {
     const [person, other] = [await aMember(app, org), await aMember(app, org)]
-    const first = { ...(await aSession(app, person)), ...fromPage }
-    const second = { ...(await aSession(app, person)), ...fromPage }
-    const others = { ...(await aSession(app, other)), ...fromPage }
+    const first = await aSession(app, person)
+    const second = await aSession(app, person)
+    const others = await aSession(app, other)
     for (const headers of [first, second, others]) {
       expect((await app.request('GET', path, { headers })).status).toBe(200)
     }
@@ -91,8 +91,8 @@ describe('a session of single sign-on', () => {
     const person = await aMember(app, org)
     const sso = { how: 'sso', organizationId: org.id } as const
     const other = { how: 'sso', organizationId: (await anOrganization(app)).id } as const
-    const headers = { ...(await aSession(app, person, sso)), ...fromPage }
-    const twin = { ...(await aSession(app, person, sso)), ...fromPage }
+    const headers = await aSession(app, person, sso)
+    const twin = await aSession(app, person, sso)
     const hidden = [await aSession(app, person), await aSession(app, person, other)]
     const { list } = await app.request('GET', path, { headers })
     expect(list.map(({ opened_with: how }) => how)).toEqual(['sso', 'sso'])
@@ -101,7 +101,7 @@ describe('a session of single sign-on', () => {
     expect((await app.request('DELETE', path, { headers })).status).toBe(204)
     expect((await app.request('GET', path, { headers: twin })).status).toBe(401)
     for (const cookie of hidden) {
-      expect((await app.request('GET', path, { headers: { ...cookie, ...fromPage } })).status).toBe(200)
+      expect((await app.request('GET', path, { headers: cookie })).status).toBe(200)
     }
   })
 })

@@ -44,7 +44,7 @@ export function ArtifactList({ list, empty, jobOf }: Props) {
   )
 }
 
-/** Only a link that is followed by the browser needs no header, so the download is a plain link. */
+/** See api/downloads.ts for what happens to the link. */
 function ArtifactName({ artifact: { state, path, download_url: url } }: { artifact: Artifact }) {
   if (state !== 'finished') return <span className={styles.name}>{path}</span>
   return (

@@ -93,6 +93,9 @@ function renderImage(element: Element, links: ArtifactLinks): ReactNode {
   const artifact = resolveArtifact(source, links)
   if (artifact !== null) return renderArtifact(artifact, alt === '' ? 'Image' : alt)
   if (url === null) return alt
+  // Pages download what the API answers, and do not show it.
+  if (url.origin === location.origin && url.pathname.startsWith('/v2/'))
+    return createElement('a', { href: url.href }, alt === '' ? 'Image' : alt)
   if (url.origin === location.origin) return createElement('img', { src: url.href, alt, loading: 'lazy' })
   const text = `Image${alt === '' ? '' : ` “${alt}”`} on ${url.host}`
   return createElement('a', { href: url.href, rel: 'nofollow noopener noreferrer' }, text)
