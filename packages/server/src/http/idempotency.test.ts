@@ -1,11 +1,14 @@
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { startApp, useApp } from '../../test/app.ts'
+import { aSession } from '../../test/sessions.ts'
 import {
   aCluster,
   aMember,
   anAdmin,
   anOrganization,
+  aToken,
+  tokenId,
   unique,
   type TestOrganization,
   type TestUser,
@@ -80,6 +83,44 @@ describe('Idempotency-Key', () => {
     expect(mine.body.id).not.toEqual(theirs.body.id)
   })
 
+  it('belongs to one token: others of the same person, and their sessions, never get its answer', async () => {
+    const key = unique('key')
+    const headers = { 'Idempotency-Key': key }
+    const body = { description: 'A program', scopes: ['read_user'] }
+    const make = (sent: { token?: string; headers: Record<string, string> }) =>
+      app.request('POST', '/v2/user/access-tokens', { ...sent, body })
+    const first = await make({ token: admin.token, headers })
+    expect(first.status).toBe(201)
+    const accessTokenId = await tokenId(app, admin.token)
+    const others = [
+      await make({ token: await aToken(app, admin, { scopes: ['write_user', 'read_user'] }), headers }),
+      await make({ headers: { ...(await aSession(app, admin)), ...headers } }),
+      await make({
+        headers: { ...(await aSession(app, admin, { how: 'token', accessTokenId })), ...headers },
+      }),
+    ]
+    expect(others.map((other) => other.status)).toEqual([201, 201, 201])
+    const made = [first, ...others].map((answer) => answer.body.token)
+    expect(new Set(made).size).toBe(4)
+    expect((await make({ token: admin.token, headers })).body).toEqual(first.body)
+  })
+
+  it('is refused where the previous release has stored an answer, and there too', async () => {
+    const key = unique('key')
+    const old = { user_id: admin.id, key, fingerprint: Buffer.alloc(16), status: 201, headers: '{}' }
+    await app.db.insertInto('idempotency_keys').values(old).execute()
+    expect((await create(key, { name: 'Made before' })).status).toBe(422)
+    const next = unique('key')
+    await create(next, { name: 'Made now' })
+    const { fingerprint } = await app.db
+      .selectFrom('idempotency_keys')
+      .select('fingerprint')
+      .where('user_id', '=', admin.id)
+      .where('key', '=', next)
+      .executeTakeFirstOrThrow()
+    expect(fingerprint).toHaveLength(0)
+  })
+
   it('does not give a member access', async () => {
     const member = await aMember(app, org)
     expect((await create(unique('key'), { name: 'A' }, member.token)).status).toBe(403)
@@ -88,7 +129,7 @@ describe('Idempotency-Key', () => {
   it('expires after 24 hours', async () => {
     const key = unique('key')
     const first = await create(key, { name: 'Daily' })
-    await sql`update idempotency_keys set created_at = now() - interval '25 hours' where key = ${key}`.execute(
+    await sql`update idempotency_keys set created_at = now() - interval '25 hours' where key like ${`%${key}`}`.execute(
       app.db,
     )
     const second = await create(key, { name: 'Daily' })
@@ -150,8 +191,9 @@ describe('Idempotency-Key', () => {
     })
     const { rows } = await sql<{
       row: string
-    }>`select k::text as row from idempotency_keys k where key = ${key}`.execute(app.db)
+    }>`select k::text as row from idempotency_keys k where key like ${`%${key}`}`.execute(app.db)
     expect(String(answer.body.token)).toMatch(/^mrct_/)
-    expect(rows[0]?.row).not.toContain(String(answer.body.token))
+    expect(rows).toHaveLength(2)
+    expect(JSON.stringify(rows)).not.toContain(String(answer.body.token))
   })
 })

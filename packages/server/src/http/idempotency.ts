@@ -1,6 +1,7 @@
 // `Idempotency-Key`: the first answer is stored for a day and sent again for the same request. The key, the change and
 // the answer are one transaction, so a process that dies leaves none of them. That transaction holds an advisory lock,
-// by which a second request finds out that the first is still in flight. Answers may contain tokens and requests may
+// by which a second request finds out that the first is still in flight. A key belongs to the token or session that sent it, so a
+// narrower one never gets the answer of a broader one of the same person. Answers may contain tokens and requests may
 // contain secrets, so the answer is stored encrypted, and the request as a keyed hash.
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
@@ -115,16 +116,19 @@ async function findStored(
   keys: Keyring,
   { key, caller, fingerprint }: KeyedRequest,
 ): Promise<Answer | null> {
-  const stored = await db
+  const rows = await db
     .selectFrom('idempotency_keys')
-    .select(['fingerprint', 'status', 'headers', 'body'])
+    .select(['key', 'fingerprint', 'status', 'headers', 'body'])
     .where('user_id', '=', caller.user.id)
-    .where('key', '=', key)
+    .where('key', 'in', [ownKey(caller, key), key])
     .where('created_at', '>', sql<string>`now() - interval '24 hours'`)
-    .executeTakeFirst()
-  if (stored === undefined) return null
+    .execute()
+  const stored = rows.find((row) => row.key !== key)
+  if (stored === undefined && rows.every(({ status }) => status === placeholder)) return null
+  // The previous release did not say whose answer it stored.
+  if (stored === undefined) throw usedBefore()
   if (!keys.verify(purpose, fingerprint.toString('hex'), stored.fingerprint)) {
-    throw refused('This Idempotency-Key was used with another request. Use a new key for a new request.')
+    throw usedBefore()
   }
   return {
     status: stored.status,
@@ -147,12 +151,43 @@ async function store(
     body: body === null ? null : sealBody(keys, body),
     created_at: sql<string>`now()`,
   }
+  const forPreviousRelease = {
+    ...row,
+    fingerprint: Buffer.alloc(0),
+    status: placeholder,
+    headers: '{}',
+    body: null,
+  }
   await db
     .insertInto('idempotency_keys')
-    .values({ user_id: caller.user.id, key, ...row })
-    .onConflict((conflict) => conflict.columns(['user_id', 'key']).doUpdateSet(row))
+    .values([
+      { user_id: caller.user.id, key: ownKey(caller, key), ...row },
+      { user_id: caller.user.id, key, ...forPreviousRelease },
+    ])
+    .onConflict((conflict) =>
+      conflict.columns(['user_id', 'key']).doUpdateSet(({ ref }) => ({
+        fingerprint: ref('excluded.fingerprint'),
+        status: ref('excluded.status'),
+        headers: ref('excluded.headers'),
+        body: ref('excluded.body'),
+        created_at: ref('excluded.created_at'),
+      })),
+    )
     .execute()
 }
+
+/**
+ * The status of a row with the plain key, which a server of the previous release finds, and refuses the request because the
+ * fingerprint is another. The next release does without these rows.
+ */
+const placeholder = 0
+
+/** A session is a credential of its own, also if a token opened it. No key that a caller sends has a line break. */
+const ownKey = ({ session, token }: Caller, key: string): string =>
+  session === null ? `token ${token.id}\n${key}` : `session ${session.id}\n${key}`
+
+const usedBefore = () =>
+  refused('This Idempotency-Key was used with another request. Use a new key for a new request.')
 
 const purpose = 'idempotency'
 
