@@ -1830,9 +1830,12 @@ CREATE TRIGGER job_logs_leave_their_rows AFTER DELETE ON job_logs FOR EACH ROW W
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON organization_members FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
 CREATE TRIGGER announce_access_change AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON organization_sso FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON organizations FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
+CREATE TRIGGER announce_access_change AFTER UPDATE OF visibility ON pipelines FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
 CREATE TRIGGER pipelines_forget_their_commits AFTER UPDATE OF repository ON pipelines FOR EACH ROW WHEN ((regexp_replace(old.repository, '://[^/?#]*@'::text, '://'::text) IS DISTINCT FROM regexp_replace(new.repository, '://[^/?#]*@'::text, '://'::text))) EXECUTE FUNCTION forget_repository_commits();
 CREATE TRIGGER pipelines_leave_their_builds AFTER DELETE ON pipelines FOR EACH ROW EXECUTE FUNCTION note_removed_pipeline();
 CREATE TRIGGER step_cache_blobs_leave_their_blob AFTER DELETE ON step_cache_blobs FOR EACH ROW EXECUTE FUNCTION unclaim_blob();
+CREATE TRIGGER announce_access_change AFTER DELETE OR TRUNCATE ON team_members FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
+CREATE TRIGGER announce_access_change AFTER DELETE OR TRUNCATE ON team_pipelines FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON users FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
 CREATE TRIGGER announce_access_change AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON web_session_sso FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OF token_hash, user_id, access_token_id, opened_with, organization_id OR TRUNCATE ON web_sessions FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();

@@ -30,6 +30,18 @@ export const httpSettings = subject('Requests', {
     { absent: 500, from: 1, to: 100_000 },
     'How many such requests a process waits for at once. Over the limit the response is 503, and the connection is closed',
   ),
+  MILLRACE_STREAMS: integer(
+    { absent: 2000, from: 1, to: 1_000_000 },
+    'Event and log streams that a process has open at once. Over the limit the response is 503',
+  ),
+  MILLRACE_STREAMS_ORGANIZATION: integer(
+    { absent: 1000, from: 1, to: 1_000_000 },
+    'Event and log streams of one organization in a process. Over the limit the response is 429',
+  ),
+  MILLRACE_STREAMS_USER: integer(
+    { absent: 100, from: 1, to: 1_000_000 },
+    'Event and log streams of one user in a process. Over the limit the response is 429',
+  ),
   MILLRACE_RATE_LIMIT: rateLimitCounting,
   MILLRACE_RATE_LIMIT_ORGANIZATION: integer(
     { absent: 60_000, from: 1, to: 10_000_000 },
@@ -57,6 +69,11 @@ export function readHttp(reader: Reader) {
     unknownBodies: {
       seconds: values.MILLRACE_UNKNOWN_BODY_SECONDS,
       most: values.MILLRACE_UNKNOWN_BODIES,
+    },
+    streams: {
+      all: values.MILLRACE_STREAMS,
+      perOrganization: values.MILLRACE_STREAMS_ORGANIZATION,
+      perSender: values.MILLRACE_STREAMS_USER,
     },
     rateLimits: {
       counted: values.MILLRACE_RATE_LIMIT,

@@ -1,5 +1,5 @@
 // REST routes as endpoints: access before the body is read, then the body, then the handler.
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { flushTokenCaches } from '../auth/access-watch.ts'
 import type { Context } from '../context.ts'
 import { ApiError, badRequest } from '../lib/errors.ts'
@@ -7,6 +7,7 @@ import { anybody, authorize, countUnrouted, reauthorize } from './access.ts'
 import { sendAnswer, type Answer } from './answer.ts'
 import type { Endpoint } from './endpoint.ts'
 import { untilGone } from './limits/gone.ts'
+import { openStreams } from './limits/open-streams.ts'
 import { fingerprint, once, onceOutside, readKey, type KeyedRequest } from './idempotency.ts'
 import { pathOf, type RawQuery } from './query.ts'
 import type { RawInput, Route } from './route.ts'
@@ -30,11 +31,52 @@ const toEndpoint = (ctx: Context, route: Route): Endpoint => ({
     allowSlowBody(request)
   },
   async handle(request, reply) {
+    if (route.mayFollow !== null) holdStream(ctx, request)
     const answer = await run(ctx, route, request)
     if (route.changesAccess) await flushTokenCaches(ctx.db)
+    if (answer.stream !== undefined) watchStream(ctx, route, request, reply, answer)
     return sendAnswer(reply, answer)
   },
 })
+
+/** Throws 429 or 503 where there are too many. */
+function holdStream(ctx: Context, request: FastifyRequest): void {
+  const { caller, org } = request.access ?? anybody
+  if (caller === null || org === null) throw new Error('A stream needs a caller and an organization.')
+  const giveBack = openStreams(ctx).endless.take({ organizationId: org.id, sender: caller.user.id })
+  untilGone(request).addEventListener('abort', giveBack, { once: true })
+}
+
+/** Ends the response when its caller may no longer read it. */
+function watchStream(
+  ctx: Context,
+  route: Route,
+  request: FastifyRequest,
+  { raw }: FastifyReply,
+  { stream, headers }: Answer,
+): void {
+  const isEndless = headers?.['Content-Type']?.startsWith('text/event-stream') ?? false
+  if (isEndless !== (route.mayFollow !== null)) throw new Error(`${route.url} has an undeclared stream.`)
+  if (route.permission === 'anonymous') return
+  const { authorization = '', cookie = '' } = request.headers
+  const params = request.params as Record<string, string>
+  openStreams(ctx).watch(
+    {
+      key: [authorization, cookie, request.ip, pathOf(request.url)].join('\n'),
+      async mayGoOn() {
+        const access = await reauthorize(ctx, route, request)
+        if (access === null || route.mayFollow === null) return access !== null
+        const { caller, org } = access
+        return caller !== null && org !== null && route.mayFollow({ ctx, org, caller, params })
+      },
+      end() {
+        stream?.unpipe(raw)
+        raw.end()
+      },
+    },
+    untilGone(request),
+  )
+}
 
 async function run(ctx: Context, route: Route, request: FastifyRequest): Promise<Answer> {
   if (request.url.includes('%00')) throw badRequest('The URL contains a NUL character.')

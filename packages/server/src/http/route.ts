@@ -59,9 +59,22 @@ interface Definition<
   changesAccess?: true
   /** Links of our pages lead here. A browser that follows one adds no header, so a ticket in the URL proves the session. Only for GET. */
   download?: true
+  /**
+   * The answer is a stream that does not end by itself. It ends when this says that the caller may no longer read it; that is
+   * asked regularly, and when access has changed. The token, the scope and the permission are checked before.
+   */
+  mayFollow?(input: Following<Url>): Promise<boolean>
   answers: Record<number, TSchema | null>
   errors?: Errors
   handler(input: Input<Url, Access, Query, Body>): Promise<Answer>
+}
+
+/** A caller who reads an endless stream. */
+interface Following<Url> {
+  ctx: Context
+  org: Organization
+  caller: Caller
+  params: Params<Url>
 }
 
 /** `admit` judges the URL before the body is read. */
@@ -114,6 +127,7 @@ export interface Route {
   callsOut: boolean
   changesAccess: boolean
   download: boolean
+  mayFollow: ((input: Following<string>) => Promise<boolean>) | null
   answers: Record<number, TSchema | null>
   errors: Errors
   run(input: RawInput): Promise<Answer>
@@ -166,6 +180,7 @@ export function route<
     callsOut: definition.callsOut ?? false,
     changesAccess: definition.changesAccess ?? false,
     download: definition.download ?? false,
+    mayFollow: definition.mayFollow ?? null,
     answers: definition.answers,
     errors: definition.errors ?? {},
     async run(input) {

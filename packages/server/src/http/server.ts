@@ -12,6 +12,7 @@ import { measureRequests } from './metrics.ts'
 import { pathOf } from './query.ts'
 import { serveHealth } from './health.ts'
 import { noteResponses } from './limits/gone.ts'
+import { openStreams } from './limits/open-streams.ts'
 import { limitUnknownBodies } from './slow-bodies.ts'
 import { traceRequests } from './trace-requests.ts'
 import { answerUnreadable } from './unreadable-request.ts'
@@ -62,7 +63,10 @@ export async function buildServer(ctx: Context, database: Database): Promise<Fas
   logRequests(app)
   measureRequests(app, ctx.metrics)
   serveHealth(app, database.pool)
-  const watch = await watchAccess(database.direct, allOf(ctx.tokens, ctx.sessions), (error) =>
+  const streams = openStreams(ctx)
+  app.addHook('preClose', async () => streams.stop())
+  const streamsToCheck = { clear: () => streams.checkNow(), trustUntil: () => {} }
+  const watch = await watchAccess(database.direct, allOf(ctx.tokens, ctx.sessions, streamsToCheck), (error) =>
     ctx.log.warn(
       { err: error },
       'Lost the connection that is notified of changed access; tokens are not cached until it is back.',

@@ -4,7 +4,7 @@ import { hasScope } from '../../../auth/caller.ts'
 import { hasFullAccess } from '../../../auth/pipeline-access.ts'
 import type { Context } from '../../../context.ts'
 import type { Membership } from '../../../http/route.ts'
-import { ApiError, unavailable } from '../../../lib/errors.ts'
+import { unavailable } from '../../../lib/errors.ts'
 import { groupBy } from '../../../lib/group-by.ts'
 import type { Cursor } from './cursor.ts'
 import * as events from './queries.ts'
@@ -16,11 +16,8 @@ const idleMs = 50
 /** Changes within this time become one message. */
 const coalesceMs = 100
 const retryMs = 1000
-const checkAccessMs = 2000
 const mostInBatch = 20_000
 const newMs = 60 * 60_000
-const mostPerUser = 100
-const mostStreams = 2000
 const startsAtOnce = 16
 const longestMs = 15
 
@@ -56,7 +53,6 @@ export class LiveStreams {
   private readonly streams = new Set<EventStream>()
   private cursor: Cursor | null = null
   private cursorReadAt = new Date(0)
-  private accessCheckedAt = 0
   private running: Promise<void> | null = null
   private wake = new AbortController()
   private isStopped = false
@@ -68,12 +64,6 @@ export class LiveStreams {
 
   open(request: StreamRequest): EventStream {
     if (this.isStopped) throw unavailable('The server is stopping.')
-    const all = [...this.starting, ...this.streams].filter(({ isOpen }) => isOpen)
-    if (all.length >= mostStreams) throw unavailable(`The server has ${mostStreams} event streams open.`)
-    if (all.filter((stream) => stream.request.userId === request.userId).length >= mostPerUser) {
-      const message = `You have ${mostPerUser} event streams open on this server.`
-      throw new ApiError(429, message, { details: { reset: 10 } })
-    }
     const stream = new EventStream(request, this.limits)
     this.starting.add(stream)
     this.wake.abort()
@@ -120,7 +110,6 @@ export class LiveStreams {
     await this.startStreams()
     await this.readBatch(this.cursor)
     const sent = await this.sendPending()
-    await this.checkAccess()
     return sent ? coalesceMs : idleMs
   }
 
@@ -222,7 +211,7 @@ export class LiveStreams {
     return shown
   }
 
-  /** Ends the streams of callers whose access has ended. */
+  /** Ends the streams of callers whose access has ended. Streams with nothing to send are checked by http/limits/open-streams.ts. */
   private async judge(streams: readonly EventStream[]): Promise<Map<EventStream, Membership>> {
     const admitted = new Map<EventStream, Membership>()
     for (const stream of streams) {
@@ -231,12 +220,6 @@ export class LiveStreams {
       else admitted.set(stream, access)
     }
     return admitted
-  }
-
-  private async checkAccess(): Promise<void> {
-    if (performance.now() - this.accessCheckedAt < checkAccessMs) return
-    await this.judge([...this.streams])
-    this.accessCheckedAt = performance.now()
   }
 
   /** Pairs of user and pipeline, for the callers who may not read all pipelines. */

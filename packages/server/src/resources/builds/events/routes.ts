@@ -12,6 +12,8 @@ const followEventsRoute = route({
   scope: 'read_builds',
   permission: 'member',
   query: EventsQuery,
+  // What is sent is judged for every message.
+  mayFollow: async () => true,
   answers: { 200: Type.String({ contentMediaType: 'text/event-stream' }) },
   errors: {
     400: 'The cursor or the id of a build is invalid, or too many builds are given.',

@@ -123,7 +123,12 @@ const followIt = {
     ),
   },
   answers: { 200: Type.String({ contentMediaType: 'text/event-stream' }) },
-  errors: { 400: 'Last-Event-ID, the offset or the row is not a place in a log.' },
+  mayFollow: async ({ ctx, org, caller, params }: Pick<Asked, 'ctx' | 'org' | 'caller' | 'params'>) =>
+    (await findVisibleJob(ctx.db, org, caller, params)) !== undefined,
+  errors: {
+    400: 'Last-Event-ID, the offset or the row is not a place in a log.',
+    503: 'The server has too many streams open, or is stopping.',
+  },
   handler: answerStream,
 } as const
 
@@ -209,16 +214,12 @@ async function answerStream(
   const job = await getVisibleJob(ctx.db, org, caller, params)
   await getLog(ctx, org.id, job.id)
   const lastEventId = asked.headers['last-event-id']
+  const followed = { ctx, orgId: org.id, jobId: job.id }
+  const until = asked.gone()
   const stream =
     query.as === 'rows'
-      ? followRows(
-          ctx,
-          org.id,
-          job.id,
-          readPosition(lastEventId, query.row),
-          takePlace(workOf('page', asked)),
-        )
-      : follow(ctx, org.id, job.id, readOffset(lastEventId, query.offset))
+      ? followRows(followed, readPosition(lastEventId, query.row), { ...workOf('page', asked), until })
+      : follow(followed, readOffset(lastEventId, query.offset), until)
   const headers = {
     'Content-Type': 'text/event-stream; charset=utf-8',
     'Cache-Control': 'no-store',

@@ -1,90 +1,93 @@
 // The rows of a growing log as server-sent events. Each event means: from this row on, the log is this. So programs that draw
 // progress bars may change rows that were sent before. The id of an event is the first row that may still change.
 import { Readable } from 'node:stream'
-import type { Context } from '../../../../context.ts'
-import type { Place } from '../../../../lib/threads.ts'
-import { findCheckpointBefore } from '../rows/checkpoint-queries.ts'
-import type { ReplayState } from '../rows/replay.ts'
+import { takePlace, type WorkOwner } from '../../../../lib/threads.ts'
 import { findRows } from '../rows/find-rows.ts'
-import type { FollowedRows, followSegment, Segment } from '../rows/row-tasks.ts'
 import type { RowSource } from '../rows/row-source.ts'
 import type { Position } from '../rules.ts'
 import { screenHeight } from '../screen/screen.ts'
-import { replaySegments, runRowTask } from '../rows/segments.ts'
-import { deletedEvent, retryLine, pollLog } from './poll-log.ts'
+import { aliveLine, deletedEvent, Feeds, retryLine, type Feed, type FollowedLog } from './feed.ts'
+import { RowEnd, type Sent } from './row-end.ts'
 
-const mostStepBytes = 64 * 1024
 const mostEventRows = 1000
 const mostEventCharacters = 256 * 1024
 
-export const followRows = (
-  ctx: Context,
-  orgId: string,
-  jobId: string,
-  position: Position,
-  place: Place,
-): Readable => Readable.from(events(ctx, orgId, jobId, position, place), { objectMode: false })
+type StreamWork = WorkOwner & { until: AbortSignal }
 
-async function* events(
-  ctx: Context,
-  orgId: string,
-  jobId: string,
-  position: Position,
-  place: Place,
-): AsyncGenerator<string> {
+const feeds = new Feeds((log) => new RowEnd(log))
+
+/** `work` is for rows before those that the feed holds. */
+export const followRows = (log: FollowedLog, position: Position, work: StreamWork): Readable =>
+  Readable.from(events(log, position, work), { objectMode: false })
+
+async function* events(log: FollowedLog, position: Position, work: StreamWork): AsyncGenerator<string> {
+  const { ctx, orgId, jobId } = log
   yield retryLine
+  const place = takePlace(work)
   const source = await findRows(ctx, orgId, jobId, place)
   if (source === null) return yield deletedEvent
-  const { total } = await source.tail(1)
-  const unsettled = position.isSettled ? 0 : screenHeight
-  const from = Math.max(Math.min(position.row, total + 1) - unsettled, 1)
-  if (source.log.compacted === null) yield* grow(ctx, orgId, jobId, from, place)
-  else yield* sendStored(source, from)
+  if (source.log.compacted === null) {
+    place.leave()
+    return yield* grow(feeds.join(log, work.until), log, position, work)
+  }
+  const total = await countRows(source)
+  yield* sendRows(source, firstRow(position, total), Infinity)
+  yield endEvent(total)
 }
 
-async function* sendStored(source: RowSource, wanted: number): AsyncGenerator<string> {
-  for (let from = wanted; ;) {
-    const { rows, total } = await source.page(from, mostEventRows)
-    if (rows.length > 0) yield* rowEvents({ from, rows }, from + rows.length)
-    from += rows.length
-    if (from > total) return yield endEvent(total)
+const countRows = async (source: RowSource) => (await source.tail(1)).total
+
+/** A reader that says nothing of settled rows may have old ones. */
+const firstRow = ({ row, isSettled }: Position, total: number): number =>
+  Math.max(Math.min(row, total + 1) - (isSettled ? 0 : screenHeight), 1)
+
+/** Settled rows up to, not including, `to`. Returns the first one that was not sent. */
+async function* sendRows(source: RowSource, from: number, to: number): AsyncGenerator<string, number> {
+  for (let next = from; ;) {
+    const { rows, total } = await source.page(next, Math.min(mostEventRows, to - next))
+    if (rows.length > 0) yield* rowEvents({ from: next, rows }, next + rows.length)
+    next += rows.length
+    if (next > total || next >= to || rows.length === 0) return next
   }
 }
 
 async function* grow(
-  ctx: Context,
-  orgId: string,
-  jobId: string,
-  from: number,
-  place: Place,
+  feed: Feed<RowEnd>,
+  { ctx, orgId, jobId }: FollowedLog,
+  position: Position,
+  work: StreamWork,
 ): AsyncGenerator<string> {
-  let state: ReplayState | null = await findCheckpointBefore(ctx.db, orgId, jobId, from)
-  let open: readonly string[] = []
-  let total = 0
-  let knownSize = -1
-  const follow = (segment: Segment) =>
-    runRowTask<typeof followSegment>(place, 'followSegment', { segment, open })
-  yield* pollLog(ctx, orgId, jobId, {
-    offset: () => state?.offset ?? 0,
-    async *newEvents(log) {
-      if (!log.isFinal && log.size === knownSize) return
-      knownSize = log.size
-      for await (const step of replaySegments(log, state, follow, mostStepBytes)) {
-        ;({ state, open, total } = step)
-        yield* changeEvents(step, from)
-      }
-    },
-    endEvent: () => endEvent(total),
-  })
-}
-
-/** Rows before `from` are known to the reader. */
-function* changeEvents({ changed, state }: FollowedRows, from: number): Generator<string> {
-  if (changed === null) return
-  const skipped = Math.max(from - changed.from, 0)
-  const rows = changed.rows.slice(skipped)
-  if (rows.length > 0 || skipped === 0)
-    yield* rowEvents({ from: changed.from + skipped, rows }, state.rows + 1)
+  let { outcome, end, changed } = feed.look()
+  for (; end.offset === null && outcome === null; { outcome, end, changed } = feed.look()) {
+    if (!(await changed())) yield aliveLine
+  }
+  const first = firstRow(position, end.total)
+  let next = first
+  /** null: the rows from `next` on were not sent. */
+  let sent: Sent | null = null
+  for (; !work.until.aborted; { outcome, end, changed } = feed.look()) {
+    if (outcome === 'deleted') return yield deletedEvent
+    const changedFrom = sent === null ? next : end.changedSince(sent)
+    if (changedFrom === null) {
+      if (outcome === 'final') return yield endEvent(end.total)
+      if (!(await changed())) yield aliveLine
+      continue
+    }
+    const from = Math.max(changedFrom, first)
+    if (from < end.start) {
+      const place = takePlace(work)
+      const source = await findRows(ctx, orgId, jobId, place)
+      if (source === null) return yield deletedEvent
+      next = yield* sendRows(source, from, end.start)
+      sent = null
+      place.leave()
+      continue
+    }
+    const rows = end.rowsFrom(from)
+    const hasFewer: boolean = sent !== null && changedFrom >= first
+    ;({ sent } = end)
+    if (rows.length > 0 || hasFewer) yield* rowEvents({ from, rows }, sent.firstOpen)
+  }
 }
 
 /** `firstOpen` is the first row that may still change. */
