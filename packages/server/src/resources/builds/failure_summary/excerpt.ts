@@ -1,6 +1,6 @@
-// Chooses the rows of a log that show why its job failed, and makes them plain text.
+// Makes the rows of a log that show why its job failed plain text.
 import { stripVTControlCharacters } from 'node:util'
-import { openMarker, type Group } from '../log/rows/outline.ts'
+import { openMarker } from '../log/rows/outline.ts'
 
 export interface ShownRow {
   /** null: the log was not read from a point whose row number is known. */
@@ -17,59 +17,6 @@ export interface Excerpt {
   leftOut: number
   /** Rows that were cut. */
   cutTexts: number
-}
-
-interface KnownRows {
-  groups: readonly Group[]
-  /** Where a reader looks first; null: not known. */
-  failingRow: number | null
-  /** The first row that can be read. */
-  first: number
-  total: number
-}
-
-interface Choice {
-  group: string | null
-  failingRow: number | null
-  /** First and last rows. */
-  ranges: Array<[number, number]>
-  leftOut: number
-}
-
-/** The share of the last rows in the excerpt of a long group. The other rows are around the failing one. */
-const partForEnd = 0.4
-const partBeforeFailing = 0.3
-
-export function chooseRows(known: KnownRows, most: number): Choice {
-  const { first, total } = known
-  const failingRow =
-    known.failingRow !== null && known.failingRow >= first && known.failingRow <= total
-      ? known.failingRow
-      : null
-  const failing = failingRow ?? total
-  const index = known.groups.findLastIndex(({ row }) => row <= failing)
-  const group = known.groups[index]
-  const start = Math.max(first, (group?.row ?? 0) + 1)
-  const end = (known.groups[index + 1]?.row ?? total + 1) - 1
-  const size = end - start + 1
-  if (size <= 0) {
-    const from = Math.max(first, total - most + 1)
-    const ranges: Choice['ranges'] = from <= total ? [[from, total]] : []
-    return { group: group?.name ?? null, failingRow, ranges, leftOut: 0 }
-  }
-  const choice = { group: group?.name ?? null, failingRow }
-  if (size <= most) return { ...choice, ranges: [[start, end]], leftOut: 0 }
-  const endRows = Math.floor(most * partForEnd)
-  const nearRows = most - endRows
-  const near = Math.max(start, failing - Math.floor(nearRows * partBeforeFailing))
-  const isNearEnd = near + nearRows > end - endRows
-  const ranges: Choice['ranges'] = isNearEnd
-    ? [[end - most + 1, end]]
-    : [
-        [near, near + nearRows - 1],
-        [end - endRows + 1, end],
-      ]
-  return { ...choice, ranges, leftOut: size - most }
 }
 
 /** Control characters outside of sequences, halves of characters, and what changes the direction of text or is invisible. */

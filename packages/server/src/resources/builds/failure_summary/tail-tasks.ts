@@ -1,5 +1,6 @@
 // Replays the ends of logs that have no object of rows yet, for a thread.
-import { chooseRows, presentRows, type Excerpt, type ShownRow } from './excerpt.ts'
+import { chooseRows } from '../log/failing-line/excerpt.ts'
+import { presentRows, type Excerpt, type ShownRow } from './excerpt.ts'
 import { summarize } from '../log/rows/outline.ts'
 import { Replay, type ReplayState } from '../log/rows/replay.ts'
 import { textOf, type Row } from '../log/screen/row.ts'

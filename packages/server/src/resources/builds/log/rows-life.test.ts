@@ -75,10 +75,13 @@ async function failingRow(content: string, exitStatus = 1): Promise<unknown> {
 
 describe('the failing row', () => {
   it.each([
-    ['the first that speaks of an error', 'a\n--- Tests\nok\n2 Failed\nerror: x\n', 4],
-    ['the first red one', '--- Tests\nok\n\x1b[31mexpected 3\x1b[0m\nerror\n', 3],
+    ['the one that says why, not one that counts', 'a\n--- Tests\nok\n2 Failed\nerror: x\n', 5],
+    ['the first red one', '--- Tests\nok\n\x1b[31mexpected 3\x1b[0m\n\x1b[31mmore\x1b[0m\n', 3],
     ['the first bright red one', 'ok\n\x1b[91mno\x1b[0m\n', 2],
-    ['not one of an earlier group', 'error\n--- Set up\nerror\n--- Tests\nfine\nlast\n\n', 6],
+    ['not one of an earlier group', 'error: a\n--- Tests\nfine\nerror: b\n--- Clean up\n', 4],
+    ['one of an earlier group if the last has none', 'x\n--- Tests\nerror: a\n~~~ Clean up\nremoved\n', 3],
+    ['not the repeated command', '+++ Running\n$ sh t.sh --fail-fast\nError: 3 is not 4\n', 3],
+    ['not a count of zero', '40 passed, 0 failed\nno errors\nAssertionError: 3 is not 4\n', 3],
     ['one of the group that is marked', '--- A\nx\npanic: y\n^^^ +++\nmore\n~~~ Clean up\nfailed too\n', 3],
     ['one of the last group that is marked', '--- A\nerror\n^^^ +++\n--- B\nfail\n^^^ +++\n--- C\nfail\n', 5],
     ['the header of an empty group', 'x\n--- A\n', 2],

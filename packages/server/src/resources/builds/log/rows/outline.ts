@@ -1,4 +1,6 @@
 // Finds the groups of a log and the row that shows why the job failed, while the rows pass in order.
+import { FailingLineFinder, type FinderState } from '../failing-line/finder.ts'
+import { opensSection } from '../failing-line/sections.ts'
 import { textOf, type Row } from '../screen/row.ts'
 
 /** A group begins with a row like "--- Tests". */
@@ -9,25 +11,14 @@ export interface Group {
   time: number | null
 }
 
-/** What is known of a group's rows. */
-interface Suspects {
-  /** The first row that is red or speaks of an error. */
-  failing: number | null
-  /** The last row with text. */
-  last: number | null
-}
-
 export interface OutlineState {
   groupCount: number
   firstTime: number | null
   lastTime: number | null
-  /** Of the group that the next row belongs to. */
-  open: Suspects
-  isOpenMarked: boolean
-  /** Of the last group with such a row as `openMarker`. */
-  marked: Suspects | null
   /** Numbers of groups that such rows open. */
   openedGroups: number[]
+  /** null: no row has passed. */
+  finder: FinderState | null
 }
 
 const mostGroups = 10_000
@@ -35,33 +26,28 @@ const mostOfName = 500
 const header = /^(---|\+\+\+|~~~) (.*)/s
 /** Agents write this row after the output of a failed command, to open its group. */
 export const openMarker = /^\^\^\^ \+\+\+\s*$/
-const errorWord = /error|fail|panic|Traceback/i
-const errorStyle = /\bfg(?:1|9)\b/
+const redStyle = /\bfg(?:1|9)\b/
 
-const noSuspects: Suspects = { failing: null, last: null }
+/** Servers of the release before need these fields in a stored state. */
+const knownBefore = { open: { failing: null, last: null }, isOpenMarked: false, marked: null }
 
 export class Outline {
   /** The groups since this object was created. */
   readonly groups: Group[] = []
   readonly #state: OutlineState
 
+  readonly #finder: FailingLineFinder
+
   constructor(state: OutlineState | null = null) {
     this.#state =
       state === null
-        ? {
-            groupCount: 0,
-            firstTime: null,
-            lastTime: null,
-            open: noSuspects,
-            isOpenMarked: false,
-            marked: null,
-            openedGroups: [],
-          }
+        ? { groupCount: 0, firstTime: null, lastTime: null, openedGroups: [], finder: null }
         : { ...state, openedGroups: [...state.openedGroups] }
+    this.#finder = new FailingLineFinder(state?.finder ?? undefined)
   }
 
   get state(): OutlineState {
-    return this.#state
+    return { ...this.#state, finder: this.#finder.state, ...knownBefore }
   }
 
   push(number: number, row: Row): void {
@@ -73,27 +59,22 @@ export class Outline {
     const text = textOf(row)
     if (text === '') return
     const code = text.charCodeAt(0)
-    const isHeader = code === 0x2d || code === 0x2b || code === 0x7e ? this.#begin(number, row, text) : false
-    if (isHeader) return
-    if (code === 0x5e && openMarker.test(text)) return this.#mark()
-    const isFailing = state.open.failing === null && (errorWord.test(text) || isRed(row))
-    state.open = { failing: isFailing ? number : state.open.failing, last: number }
+    const isHeader = (code === 0x2d || code === 0x2b || code === 0x7e) && this.#begin(number, row, text)
+    if (isHeader && opensSection(text.slice(4))) this.#finder.beginSection(number)
+    else if (code === 0x5e && openMarker.test(text)) this.#mark()
+    else this.#finder.push(number, text, isRed(row))
   }
 
   /** If the log ends here. The failing row is where a reader of a failed job looks first. */
   get end(): OutlineEnd {
-    const { open, isOpenMarked, marked, openedGroups, firstTime, lastTime } = this.#state
-    const { failing, last } = isOpenMarked ? open : (marked ?? open)
-    return { openedGroups, failingRow: failing ?? last, firstTime, lastTime }
+    const { openedGroups, firstTime, lastTime } = this.#state
+    return { openedGroups, failingRow: this.#finder.row, firstTime, lastTime }
   }
 
   #begin(number: number, { time }: Row, text: string): boolean {
     const [, kind, name] = header.exec(text) ?? []
     if (kind === undefined || name === undefined) return false
     const state = this.#state
-    if (state.isOpenMarked) state.marked = state.open
-    state.open = { failing: null, last: number }
-    state.isOpenMarked = false
     if (state.groupCount === mostGroups) return true
     state.groupCount++
     this.groups.push({ kind, name: name.trimEnd().slice(0, mostOfName), row: number, time })
@@ -102,13 +83,13 @@ export class Outline {
 
   #mark(): void {
     const state = this.#state
-    state.isOpenMarked = true
+    this.#finder.mark()
     if (state.groupCount > 0 && state.openedGroups.at(-1) !== state.groupCount - 1)
       state.openedGroups.push(state.groupCount - 1)
   }
 }
 
-const isRed = ({ runs }: Row) => runs.some(({ style, text }) => errorStyle.test(style) && text.trim() !== '')
+const isRed = ({ runs }: Row) => runs.some(({ style, text }) => redStyle.test(style) && text.trim() !== '')
 
 /** What is known when all rows were seen. */
 export interface OutlineEnd {
