@@ -1,4 +1,4 @@
-// The rows of a failed job's log that probably show why it failed.
+// The rows of a failed job's log that show why it failed, as the server has chosen them.
 import type { LogIndex, LogRows } from '@millrace/server/wire.ts'
 import type { Api } from '../api.ts'
 import { Refused } from '../../refused.ts'
@@ -10,23 +10,21 @@ export interface Excerpt {
   group: string | null
   /** The number of the first row. */
   from: number
+  /** The row that shows why the job failed. */
+  failingRow: number
   rows: readonly Row[]
 }
-
-const ROWS_BEFORE = 12
-const MOST_ROWS = 20
 
 /** null: there is no log, or it may not be read. */
 export async function findExcerpt(api: Api, jobId: string): Promise<Excerpt | null> {
   const log = `jobs/${jobId}/log`
   try {
-    const { groups, failing_row: failingRow, rows: total } = await api.get<LogIndex>(`${log}/index`)
-    if (total === 0) return null
-    const failing = failingRow ?? total
-    const group = groups.findLast(({ row }) => row <= failing)
-    const from = Math.max((group?.row ?? 0) + 1, Math.min(failing - ROWS_BEFORE, total - MOST_ROWS + 1), 1)
-    const { rows } = await api.get<LogRows>(`${log}/rows?from=${Math.min(from, total)}&limit=${MOST_ROWS}`)
-    return { group: group === undefined ? null : oneLine(group.name), from: Math.min(from, total), rows }
+    const { groups, failing_row: failingRow, excerpt } = await api.get<LogIndex>(`${log}/index`)
+    if (failingRow === null || excerpt === null) return null
+    const { from, to } = excerpt
+    const { rows } = await api.get<LogRows>(`${log}/rows?from=${from}&limit=${to - from + 1}`)
+    const group = groups.findLast(({ row }) => row <= failingRow)
+    return { group: group === undefined ? null : oneLine(group.name), from, failingRow, rows }
   } catch (error) {
     if (error instanceof Refused) return null
     throw error

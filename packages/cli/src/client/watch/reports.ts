@@ -86,6 +86,7 @@ export function excerptJson(watched: WatchedBuild, job: WatchedJob, excerpt: Exc
     name: watched.nameOfJob(job),
     group: excerpt.group,
     first_row: excerpt.from,
+    failing_row: excerpt.failingRow,
     lines: excerpt.rows.map(textOfRow),
   }
 }

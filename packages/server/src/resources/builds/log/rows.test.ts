@@ -134,6 +134,7 @@ describe.each(lives)('GET …/log/index of $life', ({ isFinal, prepare }) => {
         { kind: '~~~', name: 'Quiet', row: 6, time: at(9), duration_ms: body.groups[2]?.duration_ms },
       ],
       failing_row: null,
+      excerpt: null,
       first_time: at(0),
     })
   })

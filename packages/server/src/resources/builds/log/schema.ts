@@ -52,6 +52,10 @@ export const LogIndex = Type.Object(
     failing_row: Type.Union([Type.Integer(), Type.Null()], {
       description: 'The row that probably shows why the job failed. null unless it has failed.',
     }),
+    excerpt: Type.Union(
+      [Type.Object({ from: integer('The first row.'), to: integer('The last row.') }), Type.Null()],
+      { description: 'The rows around it that belong to the same part of the log; null where it is null.' },
+    ),
     first_time: millisecondsOrNull('The first time in the log: milliseconds since 1970.'),
   },
   { title: 'LogIndex' },

@@ -1,9 +1,13 @@
 // The index of a log, as readers see it.
 import type { Static } from 'typebox'
 import type { LogOutline } from '../rows/outline.ts'
+import { rowsAround } from '../failing-line/excerpt.ts'
 import { nanoseconds } from '../header-times.ts'
 import type { LogIndex } from '../schema.ts'
 import type { Log } from '../source.ts'
+
+/** As many as fit a terminal. */
+const excerptRows = 24
 
 export function indexJson(log: Log, total: number, outline: LogOutline): Static<typeof LogIndex> {
   const { groups, failingRow, firstTime, lastTime } = outline
@@ -18,6 +22,10 @@ export function indexJson(log: Log, total: number, outline: LogOutline): Static<
       return { kind, name, row, time, duration_ms: between(time, nextTime(times, index) ?? end) }
     }),
     failing_row: log.hasFailed ? failingRow : null,
+    excerpt:
+      log.hasFailed && failingRow !== null
+        ? rowsAround({ groups, failingRow, first: 1, total }, excerptRows)
+        : null,
     first_time: firstTime ?? times[0] ?? null,
   }
 }
