@@ -1,4 +1,5 @@
-// Every page in light and dark, wide and narrow: nothing serious for axe, nothing scrolls sideways, no complaint of the browser.
+// Every page in light and dark, wide and narrow: nothing serious for axe, nothing scrolls sideways, no complaint of the browser,
+// no name of an emoji where a text is shown.
 // `npm run screenshots -- FOLDER` also writes what it sees.
 import { createRequire } from 'node:module'
 import { mkdirSync, readFileSync } from 'node:fs'
@@ -66,6 +67,7 @@ withBrowser.describe('every page', () => {
           ...(await findProblems(tab.page)),
           ...((await scrollsSideways(tab.page)) ? ['scrolls sideways'] : []),
           ...(name === 'missing' || (await tab.page.locator('h1').count()) === 1 ? [] : ['has no heading']),
+          ...(await findRawNames(tab.page)),
           ...tab.complaints.splice(0).filter((complaint) => name !== 'missing' || !complaint.includes('404')),
         ]
         problems.push(...found.map((problem) => `${name}, ${look}: ${problem}`))
@@ -92,6 +94,22 @@ async function findProblems(page: Page): Promise<string[]> {
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`)
 }
+
+/** Forms and sources show what was typed. */
+const findRawNames = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const isRaw = (text: string | null) => /:jest:|%[nt]\b|\{\{\s*matrix/i.test(text ?? '')
+    const texts: string[] = [document.title]
+    for (const element of document.querySelectorAll(
+      'body *:not(script, style, textarea, pre, pre *, code, .cm-editor *)',
+    )) {
+      const own = [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE)
+      texts.push(...own.map((node) => node.textContent ?? ''))
+      for (const name of ['title', 'aria-label', 'alt', 'placeholder'])
+        texts.push(element.getAttribute(name) ?? '')
+    }
+    return texts.filter(isRaw).map((text) => `shows raw: ${text.slice(0, 160)}`)
+  })
 
 const scrollsSideways = (page: Page): Promise<boolean> =>
   page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)

@@ -1,4 +1,5 @@
 // An installation with something to see: builds in every state, extreme names, a long log. Real jobs of a real agent.
+// Each text that a person typed has the name of an emoji, so that a test sees where one is shown raw.
 import { eventually, type Client, type Json } from '../millrace.ts'
 
 const org = '/v2/organizations/default'
@@ -18,14 +19,14 @@ export interface World {
 
 const failing = `env: { BUILDKITE_SKIP_CHECKOUT: "true" }
 steps:
-  - label: "Build"
+  - label: ":jest: Build"
     key: build
     command: |
       echo "--- Set up"
       for i in 1 2 3; do echo "step $$i"; done
-      echo "+++ Compile"
+      echo "+++ :jest: Compile"
       echo -e "\\033[32mcompiled\\033[0m 214 files"
-  - label: "Test %n"
+  - label: ":jest: Test %n of %t"
     depends_on: build
     parallelism: 4
     command: |
@@ -34,21 +35,24 @@ steps:
       echo "+++ Tests"
       for i in $$(seq 1 60); do echo "ok $$i retries twice"; done
       if [ "$$BUILDKITE_PARALLEL_JOB" = 1 ]; then echo -e "\\033[31mAssertionError: expected 3 to be 4\\033[0m"; exit 1; fi
-  - label: "Annotate"
+  - label: ":jest: Annotate"
     depends_on: build
     command: |
       echo "report" > report.txt
       buildkite-agent artifact upload report.txt
-      buildkite-agent annotate "**3 of 120** tests failed. See <a href='artifact://report.txt'>the report</a>." --style error --context tests
-      buildkite-agent annotate "Coverage: 87 %" --style info --context coverage
+      buildkite-agent annotate "**3 of 120** :jest: tests failed. See <a href='artifact://report.txt'>the report</a>." --style error --context tests
+      buildkite-agent annotate ":jest: Coverage: 87 %" --style info --context coverage
   - wait
-  - label: "Deploy"
-    command: echo deploy
+  - group: ":jest: Ship"
+    steps:
+      - label: ":jest: Deploy {{matrix.to}}"
+        command: echo deploy {{matrix.to}}
+        matrix: { setup: { to: [eu, us] } }
 `
 
 const passing = `env: { BUILDKITE_SKIP_CHECKOUT: "true" }
 steps:
-  - label: "Unit tests"
+  - label: ":jest: Unit tests"
     command: echo ok
   - wait
   - label: "Package"
@@ -58,20 +62,20 @@ steps:
 const blocking = `env: { BUILDKITE_SKIP_CHECKOUT: "true" }
 steps:
   - command: echo first
-  - block: "Ship it?"
-    prompt: "The release goes to everybody."
+  - block: ":jest: Ship it?"
+    prompt: ":jest: The release goes to everybody."
     fields:
-      - text: "Reason"
+      - text: ":jest: Reason"
         key: reason
         required: true
-      - select: "Where"
+      - select: ":jest: Where"
         key: where
-        options: [{ label: "Europe", value: eu }, { label: "America", value: us }]
+        options: [{ label: ":jest: Europe", value: eu }, { label: "America", value: us }]
   - command: echo "shipped to $$(buildkite-agent meta-data get where)"
 `
 
 const waiting = `steps:
-  - label: "Needs an agent that is not there"
+  - label: ":jest: Needs an agent that is not there"
     command: make
     agents: { queue: nobody }
 `
@@ -83,15 +87,21 @@ export async function createWorld(server: Client): Promise<World> {
   await server.post(`${org}/clusters/${cluster}/queues`, { key: 'nobody', description: 'Without agents' })
   const queues = (await server.get(`${org}/clusters/${cluster}/queues`)).body
   const queue = Object.values(queues).find((each) => String(each['key']) === 'nobody')
-  const failed = await build(server, 'Web app', failing, 'Fix flaky retry\n\nIt failed one time in ten.')
-  const passed = await build(server, 'Api', passing, 'docs: Say how to start')
-  const blocked = await build(server, 'Release', blocking, 'Release 2.1')
-  const waits = await build(server, 'Mobile', waiting, 'Wait for nobody')
+  const failed = await build(
+    server,
+    'Web app',
+    failing,
+    ':jest: Fix flaky retry\n\nIt failed one time in ten.',
+  )
+  const passed = await build(server, 'Api', passing, ':jest: docs: Say how to start')
+  const blocked = await build(server, 'Release', blocking, ':jest: Release 2.1')
+  const waits = await build(server, 'Mobile', waiting, ':jest: Wait for nobody')
   const long = await build(server, longText, passing.replace('Unit tests', longText), longText)
   await reach(server, failed, 'failed')
   await reach(server, passed, 'passed')
   await eventually('the build is blocked', async () => (await server.get(apiOf(blocked))).body['blocked'])
   const agents = (await server.get(`${org}/agents`)).body
+  await server.put(`${org}/clusters/${cluster}`, { description: ':jest: For everybody' })
   const template = await server.post(`${org}/pipeline-templates`, {
     name: 'Go service',
     configuration: passing,
@@ -117,6 +127,12 @@ interface Made {
 const apiOf = ({ pipeline, number }: Made) => `${org}/pipelines/${pipeline}/builds/${number}`
 const pageOf = ({ pipeline, number }: Made) => `/default/${pipeline}/builds/${number}`
 
+const slugOf = (name: string) =>
+  name
+    .toLowerCase()
+    .replaceAll(/[^a-z]+/g, '-')
+    .slice(0, 60)
+
 /** A new pipeline with one build. */
 export async function build(
   server: Client,
@@ -125,7 +141,8 @@ export async function build(
   message: string,
 ): Promise<Made> {
   const made = await server.post(`${org}/pipelines`, {
-    name,
+    name: `:jest: ${name}`.slice(0, 200),
+    slug: slugOf(name),
     repository: 'https://git.example.com/a.git',
     configuration,
   })

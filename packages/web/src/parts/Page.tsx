@@ -1,8 +1,9 @@
+import { showLabel } from '@millrace/engine/labels/show.ts'
 import { useEffect, useRef, type ReactNode } from 'react'
 import styles from './Page.module.css'
 
 interface Props {
-  /** The name of what the page shows. It becomes the heading and the title of the tab. */
+  /** The name of what the page shows, as it was typed. It becomes the heading and the title of the tab. */
   title: string
   /** Shown instead of the title in the tab, such as "✗ #1204 demo". */
   tabTitle?: string
@@ -17,16 +18,20 @@ interface Props {
 }
 
 export function Page({ title, tabTitle, before, actions, subtitle, children, isFixed = false }: Props) {
-  useTabTitle(tabTitle ?? title)
+  useTabTitle(showLabel(tabTitle ?? title))
   return (
     <div className={isFixed ? `${styles.page} ${styles.fixed}` : styles.page}>
       <header className={styles.header}>
         <div className={styles.heading}>
           {before}
-          <Heading>{title}</Heading>
+          <Heading>{showLabel(title)}</Heading>
         </div>
         {actions !== undefined && <div className={styles.actions}>{actions}</div>}
-        {subtitle !== undefined && <div className={styles.subtitle}>{subtitle}</div>}
+        {subtitle !== undefined && (
+          <div className={styles.subtitle}>
+            {typeof subtitle === 'string' ? showLabel(subtitle) : subtitle}
+          </div>
+        )}
       </header>
       {children}
     </div>

@@ -1,3 +1,4 @@
+import { showLabel } from '@millrace/engine/labels/show.ts'
 import type { ReactNode } from 'react'
 import styles from './Table.module.css'
 
@@ -48,7 +49,7 @@ export const Table = <Row extends { id: string }>({ label, rows, columns, render
           <tr key={row.id}>
             {columns.map(({ head, render, titleOf, look }) => (
               <td key={head} className={look && looks[look]} title={titleOf?.(row)}>
-                {render(row)}
+                {shown(render(row))}
               </td>
             ))}
             {renderAction !== undefined && <td className={styles.right}>{renderAction(row)}</td>}
@@ -58,3 +59,5 @@ export const Table = <Row extends { id: string }>({ label, rows, columns, render
     </table>
   </div>
 )
+
+const shown = (cell: ReactNode) => (typeof cell === 'string' ? showLabel(cell) : cell)

@@ -1,4 +1,5 @@
 // Tells screen readers what changed, at most once in five seconds; the newest text wins.
+import { showLabel } from '@millrace/engine/labels/show.ts'
 const betweenMs = 5000
 let region: HTMLElement | null = null
 let lastMs = -betweenMs
@@ -19,7 +20,7 @@ function getRegion(): HTMLElement {
 export function announceNow(text: string): void {
   clearTimeout(timer)
   lastMs = performance.now()
-  getRegion().textContent = text
+  getRegion().textContent = showLabel(text)
 }
 
 export function announce(text: string): void {

@@ -1,3 +1,4 @@
+import { showLabel } from '@millrace/engine/labels/show.ts'
 import type { Schemas } from '../api/operations.ts'
 import type { IconName } from '../parts/icon-names.ts'
 
@@ -74,8 +75,8 @@ const hitIcons: Record<Hit['type'], IconName> = {
 export const foundEntries = (hits: readonly Hit[]): PaletteEntry[] =>
   hits.map(({ type, title, subtitle, web_url: url }) => ({
     id: `found ${url}`,
-    title,
-    subtitle: subtitle === null ? hitNames[type] : `${hitNames[type]}, ${subtitle}`,
+    title: showLabel(title),
+    subtitle: subtitle === null ? hitNames[type] : `${hitNames[type]}, ${showLabel(subtitle)}`,
     icon: hitIcons[type],
     to: new URL(url).pathname,
   }))

@@ -4,7 +4,7 @@ import { rectStyle } from './GraphNode.tsx'
 import type { JobTable } from '../jobs/job-table.ts'
 import type { Layout } from '../layout/layout.ts'
 import { StateMark } from '../rows/StateMark.tsx'
-import { describeStep } from '../jobs/step-labels.ts'
+import { describeRest, describeStep } from '../jobs/step-labels.ts'
 import { useStepSummary } from '../jobs/use-job-table.ts'
 
 interface Props {
@@ -22,12 +22,13 @@ export function GraphFrame({ table, frame, onFold }: Props) {
         type="button"
         className={styles.fold}
         aria-expanded="true"
-        aria-label={describeStep(table, frame.id)}
+        title={describeStep(table, frame.id)}
         onClick={() => onFold(frame.id)}
       >
         <Icon name="chevron-down" size={14} />
         <span className={`truncated ${styles.name}`}>{table.stepName(frame.id)}</span>
         {look !== null && <StateMark look={look} />}
+        <span className="visually-hidden">{describeRest(table, frame.id)}</span>
       </button>
     </div>
   )

@@ -1,4 +1,3 @@
-import { Label } from '../../parts/Label.tsx'
 import { memo, type FocusEvent, type MouseEvent } from 'react'
 import { Icon } from '../../parts/Icon.tsx'
 import { Duration } from '../../parts/time/Time.tsx'
@@ -78,9 +77,7 @@ function Body({ table, node, summary }: { table: JobTable; node: LayoutNode; sum
         <Icon name={look?.icon ?? KIND_ICONS[node.kind]} isTurning={look?.icon === 'loader-circle'} />
       </span>
       <span className={styles.text}>
-        <span className={`truncated ${styles.name}`}>
-          <Label text={table.stepName(node.id)} />
-        </span>
+        <span className={`truncated ${styles.name}`}>{table.stepName(node.id)}</span>
         <span className={styles.meta}>
           {node.kind === 'group' && <Icon name="layers" size={12} />}
           <span className={`truncated ${styles.word}`}>{look?.label ?? ' '}</span>

@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useState } from 'react'
-import { Label } from '../../parts/Label.tsx'
 import { IconButton } from '../../parts/Button.tsx'
 import { useKeys } from '../../parts/keys.ts'
 import { describeCounts } from '../jobs/buckets.ts'
@@ -52,7 +51,7 @@ export function StepJobs({ table, stepId, selectedJob, onSelect, onClose }: Prop
               >
                 <StateMark look={job.look} />
                 <span className="truncated" title={job.name}>
-                  <Label text={job.name} />
+                  {job.name}
                 </span>
                 <span className="truncated muted">{job.note}</span>
               </a>

@@ -136,12 +136,12 @@ describe('JobTable', () => {
 })
 
 describe('stepName', () => {
-  it('leaves out what each job fills in', () => {
-    const named = (label: string) => stepName(sampleStep('key', { label }))
-    expect(named('Test %n/%t')).toBe('Test')
-    expect(named('For {{matrix.os}} on {{ matrix }}')).toBe('For on')
-    expect(named('{{matrix}}')).toBe('key')
-    expect(stepName(sampleStep('x', { key: null, command: 'make\nmake test' }))).toBe('make')
-    expect(stepName(sampleStep('x', { key: null, kind: 'wait' }))).toBe('Wait')
+  it('shows emoji, and the values of the jobs of a parallel step or a matrix', () => {
+    const parallel = sampleStep('key', { label: ':jest: Test %n of %t', parallelism: 2 })
+    expect(stepName(parallel, [':jest: Test 0 of 2', ':jest: Test 1 of 2'])).toBe('🃏 Test 0–1 of 2')
+    expect(stepName(sampleStep('key', { label: 'For {{matrix.os}}', matrix: true }), [])).toBe('For …')
+    expect(stepName(sampleStep('key', { label: '100%next' }), [])).toBe('100%next')
+    expect(stepName(sampleStep('x', { key: null, command: 'make\nmake test' }), [])).toBe('make')
+    expect(stepName(sampleStep('x', { key: null, kind: 'wait' }), [])).toBe('Wait')
   })
 })

@@ -75,7 +75,11 @@ export class JobTable {
 
   stepName(id: string): string {
     const step = this.#stepById.get(id)
-    return step === undefined ? '' : stepName(step)
+    if (step === undefined) return ''
+    return stepName(
+      step,
+      this.#list.newestOfStep(id).flatMap(({ label }) => label ?? []),
+    )
   }
 
   job(id: string): Job | undefined {

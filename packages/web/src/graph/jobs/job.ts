@@ -1,4 +1,6 @@
 // A job and a step of a build as the views use them, read from the short forms of `GET …/graph` and of the events.
+import { showLabel } from '@millrace/engine/labels/show.ts'
+import { fillStepLabel } from '@millrace/engine/labels/step-label.ts'
 import type { ShortJob } from '../../api/live-changes.ts'
 import type { Schemas } from '../../api/operations.ts'
 import { bucketOf, type Bucket } from './buckets.ts'
@@ -21,7 +23,10 @@ export interface Job {
   stepId: string
   kind: StepKind
   state: string
+  /** As it is shown. */
   name: string
+  /** As it was typed, with the values of the job. */
+  label: string | null
   /** Counts from 0 among the jobs of a parallel step. */
   index: number | null
   /** 0 is the first. */
@@ -60,7 +65,8 @@ export function readJob(short: ShortJob, step: GraphStep): Omit<Job, 'firstAttem
     stepId: step.id,
     kind: step.kind,
     state,
-    name: jobName(step, text(3), index),
+    name: showLabel(jobName(step, text(3), index)),
+    label: text(3) ?? step.label,
     index,
     attempt: number(5) ?? 0,
     createdMs: number(6),
@@ -79,14 +85,16 @@ export function readJob(short: ShortJob, step: GraphStep): Omit<Job, 'firstAttem
   }
 }
 
-/** The words that a person wrote for all jobs of the step, without the places that each job fills in. */
-export function stepName(step: GraphStep): string {
-  const label = step.label
-    ?.replaceAll(/\{\{\s*matrix[^}]*\}\}|%[nt]/gi, ' ')
-    .replaceAll(/(?:^|\s)[/,:|–-]+(?=\s|$)/g, ' ')
-    .replaceAll(/\s+/g, ' ')
-    .trim()
-  return label || step.key || firstLine(step.command) || KIND_NAMES[step.kind]
+/** As it is shown, with the values of its jobs. */
+export function stepName(step: GraphStep, jobLabels: readonly string[]): string {
+  return showLabel(
+    filledLabel(step, jobLabels) || step.key || firstLine(step.command) || KIND_NAMES[step.kind],
+  )
+}
+
+function filledLabel(step: GraphStep, jobLabels: readonly string[]): string {
+  const hasTokens = step.parallelism !== null || step.matrix
+  return hasTokens ? fillStepLabel(step.label ?? '', jobLabels) : (step.label ?? '')
 }
 
 export const KIND_NAMES: Record<StepKind, string> = {
@@ -100,7 +108,7 @@ export const KIND_NAMES: Record<StepKind, string> = {
 
 function jobName(step: GraphStep, label: string | null, index: number | null): string {
   if (label !== null && label !== '') return label
-  const name = stepName(step)
+  const name = stepName(step, [])
   return index === null || step.parallelism === null ? name : `${name} ${index + 1}/${step.parallelism}`
 }
 

@@ -1,5 +1,4 @@
 // The words that assistive technology reads of a step in the graph: "Test, 20 jobs: 3 failed; after Build".
-import { withoutEmoji } from '../../parts/emoji.ts'
 import { describeCounts } from './buckets.ts'
 import type { JobTable } from './job-table.ts'
 import { KIND_NAMES } from './job.ts'
@@ -11,7 +10,7 @@ const mostNamed = 3
 export function describePredecessors(table: JobTable, stepId: string): string {
   const names = table.predecessorsOf(stepId).map((id) => {
     const step = table.step(id)
-    return step?.kind === 'wait' && step.label === null ? 'the wait' : withoutEmoji(table.stepName(id))
+    return step?.kind === 'wait' && step.label === null ? 'the wait' : table.stepName(id)
   })
   const more = names.length - mostNamed
   return more > 0 ? `${names.slice(0, mostNamed).join(', ')} and ${more} more` : names.join(', ')
@@ -20,7 +19,7 @@ export function describePredecessors(table: JobTable, stepId: string): string {
 export function describeStep(table: JobTable, stepId: string): string {
   const { look, total, counts } = table.summaryOf(stepId)
   const kind = table.step(stepId)?.kind ?? 'command'
-  const name = withoutEmoji(table.stepName(stepId))
+  const name = table.stepName(stepId)
   const title = kind === 'command' || name === KIND_NAMES[kind] ? name : `${KIND_NAMES[kind]} ${name}`
   const state =
     total > 1 ? `, ${total} jobs: ${describeCounts(counts)}` : look === null ? '' : `: ${titleOf(look)}`

@@ -1,4 +1,3 @@
-import { Label } from '../../parts/Label.tsx'
 import { memo, type ReactNode } from 'react'
 import { Icon } from '../../parts/Icon.tsx'
 import { Duration } from '../../parts/time/Time.tsx'
@@ -57,7 +56,7 @@ export const SummaryJob = memo(({ job, at, total, isSelected, onSelect, action }
         <StateMark look={job.look} hasWord={false} />
       </span>
       <span className="truncated" title={job.name}>
-        <Label text={job.name} />
+        {job.name}
       </span>
       <span className="truncated muted">{reasonOf(job)}</span>
       <span className={rows.number}>{job.attempt > 0 && `attempt ${job.attempt + 1}`}</span>

@@ -1,4 +1,3 @@
-import { Label } from '../../parts/Label.tsx'
 import { memo } from 'react'
 import { Duration } from '../../parts/time/Time.tsx'
 import type { JobTable } from '../jobs/job-table.ts'
@@ -39,7 +38,7 @@ export const TableRow = memo(({ table, job, at, isSelected, onSelect }: Props) =
           aria-current={isSelected || undefined}
           onClick={selectOnClick(() => onSelect(job.id))}
         >
-          <Label text={job.name} />
+          {job.name}
         </a>
       </span>
       <span role="cell" className={`truncated muted ${styles.wide}`}>

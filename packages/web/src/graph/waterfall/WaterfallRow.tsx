@@ -1,4 +1,3 @@
-import { Label } from '../../parts/Label.tsx'
 import { memo } from 'react'
 import { formatDuration } from '../../parts/time/durations.ts'
 import { spansOf } from './job-spans.ts'
@@ -34,7 +33,7 @@ export const WaterfallRow = memo(({ table, job, startMs, at, isSelected, onSelec
       <span className={styles.name}>
         <StateMark look={job.look} hasWord={false} />
         <span className="truncated" title={job.name}>
-          <Label text={job.name} />
+          {job.name}
         </span>
       </span>
       {table.attemptsOf(job.id).map((attempt) => (

@@ -1,3 +1,4 @@
+import { showLabel } from '@millrace/engine/labels/show.ts'
 import { memo } from 'react'
 import { Icon } from '../../parts/Icon.tsx'
 import { formatSeconds } from './times.ts'
@@ -34,7 +35,7 @@ export const GroupHeader = memo(
       >
         <Icon name={isOpen ? 'chevron-down' : 'chevron-right'} size={14} />
         <span className={styles.name} data-text>
-          {group.name}
+          {showLabel(group.name)}
         </span>
         <span className={styles.fact}>
           {group.durationMs === null ? '' : formatSeconds(group.durationMs)}

@@ -1,3 +1,4 @@
+import { showLabel } from '@millrace/engine/labels/show.ts'
 import { Link } from '@tanstack/react-router'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
 import { Table } from '../../parts/Table.tsx'
@@ -30,7 +31,7 @@ export const AgentTable = ({ agents }: { agents: readonly Agent[] }) => (
 
 export const JobLink = ({ job }: { job: NonNullable<Agent['job']> }) => (
   <Link to={pathOf(job.web_url)} hash={job.id}>
-    {job.name ?? job.command ?? 'Job'}
+    {showLabel(job.name ?? job.command ?? 'Job')}
   </Link>
 )
 

@@ -1,3 +1,4 @@
+import { showLabel } from '@millrace/engine/labels/show.ts'
 import { useState } from 'react'
 import { Dialog } from '../../parts/dialogs/Dialog.tsx'
 import styles from './BuildFacts.module.css'
@@ -15,7 +16,7 @@ export function WholeMessage({ message }: { message: string | null }) {
         whole message
       </button>
       <Dialog title="Message of the build" isOpen={isOpen} onClose={() => setOpen(false)} size="wide">
-        <p className={styles.message}>{text}</p>
+        <p className={styles.message}>{showLabel(text)}</p>
       </Dialog>
     </>
   )

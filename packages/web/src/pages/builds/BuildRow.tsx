@@ -1,7 +1,7 @@
+import { showLabel } from '@millrace/engine/labels/show.ts'
 import { Link } from '@tanstack/react-router'
 import type { Schemas } from '../../api/operations.ts'
 import { Icon } from '../../parts/Icon.tsx'
-import { Label } from '../../parts/Label.tsx'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
 import { Duration, Time } from '../../parts/time/Time.tsx'
 import styles from './BuildRow.module.css'
@@ -34,7 +34,7 @@ export function BuildRow({ org, build, withPipeline }: Props) {
         params={{ org, pipeline, number: String(number) }}
         className={`truncated row-link ${styles.message}`}
       >
-        <Label text={firstLine(build.message) ?? 'No message'} />
+        {showLabel(firstLine(build.message) ?? 'No message')}
       </Link>
       <span className={`truncated ${styles.number}`}>
         {withPipeline && <span>{pipeline} </span>}#{number}

@@ -1,6 +1,6 @@
+import { showLabel } from '@millrace/engine/labels/show.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { Label } from '../../parts/Label.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Empty, Loading, Problem } from '../../parts/States.tsx'
 import { Table } from '../../parts/Table.tsx'
@@ -28,7 +28,7 @@ export function ClustersPage() {
               head: 'Name',
               render: ({ id, name }) => (
                 <Link to="/organizations/$org/clusters/$cluster" params={{ org, cluster: id }}>
-                  <Label text={name} />
+                  {showLabel(name)}
                 </Link>
               ),
             },

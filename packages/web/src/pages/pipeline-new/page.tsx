@@ -1,3 +1,4 @@
+import { showLabel } from '@millrace/engine/labels/show.ts'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState, type FormEvent } from 'react'
@@ -82,7 +83,7 @@ export function NewPipelinePage() {
             <option value="">The organization’s default</option>
             {clusters.map((cluster) => (
               <option key={cluster.id} value={cluster.id}>
-                {cluster.name}
+                {showLabel(cluster.name)}
               </option>
             ))}
           </SelectField>

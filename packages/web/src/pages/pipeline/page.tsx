@@ -1,3 +1,4 @@
+import { showLabel } from '@millrace/engine/labels/show.ts'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -83,7 +84,7 @@ export function PipelinePage() {
 
 const Subtitle = ({ description, repository }: { description: string; repository: string }) => (
   <>
-    {description !== '' && <>{description} · </>}
+    {description !== '' && <>{showLabel(description)} · </>}
     <code>{repository}</code> <Copy text={repository} label="repository" />
   </>
 )

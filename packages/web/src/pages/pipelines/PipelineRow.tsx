@@ -1,7 +1,7 @@
+import { showLabel } from '@millrace/engine/labels/show.ts'
 import { Link } from '@tanstack/react-router'
 import { formatDuration } from '../../parts/time/durations.ts'
 import { Icon } from '../../parts/Icon.tsx'
-import { Label } from '../../parts/Label.tsx'
 import { StateIcon } from '../../parts/state-badge/StateBadge.tsx'
 import { Time } from '../../parts/time/Time.tsx'
 import { isFavorite } from './choose.ts'
@@ -17,6 +17,7 @@ interface Props {
 }
 
 export function PipelineRow({ org, pipeline, trend, onFavorite }: Props) {
+  const name = showLabel(pipeline.name)
   const last = trend?.builds.at(-1)
   const isStarred = isFavorite(pipeline)
   return (
@@ -25,7 +26,7 @@ export function PipelineRow({ org, pipeline, trend, onFavorite }: Props) {
         type="button"
         className={isStarred ? `${styles.star} ${styles.starred}` : styles.star}
         aria-pressed={isStarred}
-        aria-label={`Favourite ${pipeline.name}`}
+        aria-label={`Favourite ${name}`}
         onClick={() => onFavorite(!isStarred)}
       >
         <Icon name="star" />
@@ -43,11 +44,11 @@ export function PipelineRow({ org, pipeline, trend, onFavorite }: Props) {
           params={{ org, pipeline: pipeline.slug }}
           className={`truncated row-link ${styles.link}`}
         >
-          <Label text={pipeline.name} />
+          {name}
         </Link>
         {last !== undefined && (
           <span className={`truncated muted ${styles.message}`}>
-            <Label text={last.message?.split('\n', 1)[0] ?? last.branch} />
+            {showLabel(last.message?.split('\n', 1)[0] ?? last.branch)}
           </span>
         )}
       </span>

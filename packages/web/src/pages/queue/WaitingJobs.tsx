@@ -1,5 +1,5 @@
+import { showLabel } from '@millrace/engine/labels/show.ts'
 import { Link } from '@tanstack/react-router'
-import { Label } from '../../parts/Label.tsx'
 import { Empty } from '../../parts/States.tsx'
 import { Table } from '../../parts/Table.tsx'
 import { Time } from '../../parts/time/Time.tsx'
@@ -18,7 +18,7 @@ export function WaitingJobs({ jobs }: { jobs: readonly WaitingJob[] }) {
           head: 'Job',
           render: (job) => (
             <Link to={new URL(job.web_url).pathname} hash={job.id}>
-              <Label text={job.name ?? job.command ?? 'Job'} />
+              {showLabel(job.name ?? job.command ?? 'Job')}
             </Link>
           ),
         },

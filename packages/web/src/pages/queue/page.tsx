@@ -1,3 +1,4 @@
+import { showLabel } from '@millrace/engine/labels/show.ts'
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -65,8 +66,8 @@ export function QueuePage() {
       {isPaused && (
         <p role="status">
           Dispatch is paused{queue.dispatch_paused_by === null ? '' : ` by ${queue.dispatch_paused_by.name}`}
-          {queue.dispatch_paused_note ? `: ${queue.dispatch_paused_note}` : '.'} Jobs wait here until it is
-          resumed.
+          {queue.dispatch_paused_note ? `: ${showLabel(queue.dispatch_paused_note)}` : '.'} Jobs wait here
+          until it is resumed.
         </p>
       )}
       {metrics !== undefined && <QueueChart points={metrics.points} />}

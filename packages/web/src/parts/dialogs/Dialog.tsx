@@ -1,3 +1,4 @@
+import { showLabel } from '@millrace/engine/labels/show.ts'
 import { Dialog as Base, DialogDismiss, DialogHeading } from '@ariakit/react/dialog'
 import type { ReactNode } from 'react'
 import { Icon } from '../Icon.tsx'
@@ -22,7 +23,7 @@ export const Dialog = ({ title, isOpen, onClose, children, actions, size = 'smal
     className={`${styles.dialog} ${styles[size]}`}
   >
     <header className={styles.header}>
-      <DialogHeading className={styles.title}>{title}</DialogHeading>
+      <DialogHeading className={styles.title}>{showLabel(title)}</DialogHeading>
       <DialogDismiss className={styles.close} aria-label="Close">
         <Icon name="x" />
       </DialogDismiss>

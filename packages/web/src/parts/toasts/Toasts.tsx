@@ -1,3 +1,4 @@
+import { showLabel } from '@millrace/engine/labels/show.ts'
 import { useSyncExternalStore } from 'react'
 import { Button, IconButton } from '../Button.tsx'
 import { hideToast, toastStore } from './toasts.ts'
@@ -9,7 +10,7 @@ export function Toasts() {
     <div className={styles.toasts} role="status" aria-live="polite">
       {toasts.map(({ id, text, tone, undo }) => (
         <div key={id} className={`card ${styles.toast} ${styles[tone]}`}>
-          <span>{text}</span>
+          <span>{showLabel(text)}</span>
           {undo !== null && (
             <Button
               kind="quiet"

@@ -1,4 +1,3 @@
-import { Label } from '../../../parts/Label.tsx'
 import { useState } from 'react'
 import type { JobAddress } from '../../../api/addresses.ts'
 import type { Schemas } from '../../../api/operations.ts'
@@ -51,7 +50,7 @@ export function JobHeader(props: Props) {
         detail={{ softFailed: job.isSoftFailed, unblockable: job.isUnblockable, reason: job.note }}
       />
       <h2 className={`truncated ${styles.name}`} title={job.name}>
-        <Label text={job.name} />
+        {job.name}
       </h2>
       <span className={styles.facts}>
         {job.look.tone !== 'passed' && noteOf(job)}

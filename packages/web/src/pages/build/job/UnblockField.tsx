@@ -1,3 +1,4 @@
+import { showLabel } from '@millrace/engine/labels/show.ts'
 import { Checkbox, SelectField, TextField } from '../../../parts/Field.tsx'
 import type { ManualField } from './unblock-answers.ts'
 import styles from '../Content.module.css'
@@ -10,8 +11,8 @@ interface Props {
 }
 
 export function UnblockField({ field, answer, problem, onAnswer }: Props) {
-  const label = field.required ? field.label : `${field.label} (optional)`
-  const common = { label, problem, ...(field.hint === null ? {} : { hint: field.hint }) }
+  const label = showLabel(field.required ? field.label : `${field.label} (optional)`)
+  const common = { label, problem, ...(field.hint === null ? {} : { hint: showLabel(field.hint) }) }
   if (field.kind === 'text') {
     return <TextField {...common} value={String(answer)} required={field.required} onValue={onAnswer} />
   }
@@ -21,7 +22,7 @@ export function UnblockField({ field, answer, problem, onAnswer }: Props) {
         <option value="">Choose…</option>
         {field.options.map(({ label, value }) => (
           <option key={value} value={value}>
-            {label}
+            {showLabel(label)}
           </option>
         ))}
       </SelectField>
@@ -47,13 +48,15 @@ function SeveralOptions({ field, label, answer, problem, onAnswer }: SeveralProp
       {field.options.map((option) => (
         <Checkbox
           key={option.value}
-          label={option.label}
+          label={showLabel(option.label)}
           checked={chosen.has(option.value)}
           onCheck={() => toggle(option.value)}
         />
       ))}
       {(problem ?? field.hint) !== null && (
-        <p className={problem === undefined ? styles.note : styles.problem}>{problem ?? field.hint}</p>
+        <p className={problem === undefined ? styles.note : styles.problem}>
+          {problem ?? showLabel(field.hint ?? '')}
+        </p>
       )}
     </fieldset>
   )

@@ -1,3 +1,4 @@
+import { showLabel } from '@millrace/engine/labels/show.ts'
 import { useState } from 'react'
 import { call } from '../../../api/call.ts'
 import type { JobAddress } from '../../../api/addresses.ts'
@@ -50,8 +51,8 @@ export function UnblockForm({ address, job, detail, table }: Props) {
         submit()
       }}
     >
-      <p className={styles.lead}>{detail.label || job.name}</p>
-      {detail.prompt && <p className={styles.note}>{detail.prompt}</p>}
+      <p className={styles.lead}>{detail.label ? showLabel(detail.label) : job.name}</p>
+      {detail.prompt && <p className={styles.note}>{showLabel(detail.prompt)}</p>}
       {fields.map((field) => (
         <UnblockField
           key={field.key}

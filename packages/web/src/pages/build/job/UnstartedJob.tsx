@@ -1,4 +1,5 @@
 // Instead of a log: why the job waits, or why it never ran.
+import { showLabel } from '@millrace/engine/labels/show.ts'
 import { useQuery } from '@tanstack/react-query'
 import type { JobAddress } from '../../../api/addresses.ts'
 import type { Schemas } from '../../../api/operations.ts'
@@ -33,7 +34,7 @@ function WaitingJob({ address, job }: { address: JobAddress; job: Job }) {
   return (
     <div className={styles.scroll} role="status">
       <div className={styles.stack}>
-        <p className={styles.lead}>{waiting.reason}</p>
+        <p className={styles.lead}>{showLabel(waiting.reason)}</p>
         <Facts facts={factsOf(waiting, job, address.org)} />
         <AwaitedList awaited={waiting.waiting_on} />
       </div>
@@ -87,9 +88,9 @@ function AwaitedList({ awaited }: { awaited: Waiting['waiting_on'] }) {
               <StateBadge kind={type === 'job' || type === 'block' ? 'job' : 'step'} state={state} />
             )}
             {url !== null && id !== null && type !== 'step' ? (
-              <a href={`#${id}`}>{name ?? key ?? id}</a>
+              <a href={`#${id}`}>{showLabel(name ?? key ?? id ?? '')}</a>
             ) : (
-              <span>{name ?? key ?? id}</span>
+              <span>{showLabel(name ?? key ?? id ?? '')}</span>
             )}
             {type === 'block' && <Icon name="hand" size={14} />}
           </li>

@@ -1,11 +1,11 @@
 // Why the build failed, in one answer of the server.
+import { showLabel } from '@millrace/engine/labels/show.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { BuildAddress } from '../../../api/addresses.ts'
 import type { Schemas } from '../../../api/operations.ts'
 import { selectOnClick } from '../../../graph/view.ts'
 import { Icon } from '../../../parts/Icon.tsx'
-import { Label } from '../../../parts/Label.tsx'
 import { StateIcon } from '../../../parts/state-badge/StateBadge.tsx'
 import { Empty, NotLoaded } from '../../../parts/States.tsx'
 import { failureSummaryQuery } from '../queries.ts'
@@ -67,6 +67,7 @@ const FirstBad = ({ range }: { range: NonNullable<Summary['first_bad']> }) => (
 
 function Failure({ job, selection }: { job: FailedJob; selection: Selection }) {
   const { log } = job
+  const name = showLabel(job.name ?? job.command ?? job.id)
   const row = log.failing_row
   const lines = row === null ? null : { from: row, to: row }
   const shownAt = log.rows.findIndex((each) => each.row !== null && each.row === row)
@@ -79,18 +80,18 @@ function Failure({ job, selection }: { job: FailedJob; selection: Selection }) {
         href={`#${job.id}${row === null ? '' : `/L${row}`}`}
         onClick={selectOnClick(() => selection.select(job.id, { lines }))}
       >
-        <Label text={job.name ?? job.command ?? job.id} />
+        {name}
       </a>
       <span className="muted">{reasonOf(job)}</span>
       {job.attempt > 1 && <span className="muted">attempt {job.attempt}</span>}
       {log.rows.length > 0 && (
         <div className={styles.more}>
-          {log.group !== null && <span>{log.group}</span>}
+          {log.group !== null && <span>{showLabel(log.group)}</span>}
           <pre
             className={styles.text}
             ref={scrollToFailing}
             role="region"
-            aria-label={`End of the log of ${job.name ?? job.command ?? job.id}`}
+            aria-label={`End of the log of ${name}`}
             // Whoever has no mouse scrolls with the keys.
             // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
             tabIndex={0}
