@@ -66,6 +66,43 @@ async function checkOut({ server }: Setup, repository: Repository, env: Record<s
 }
 
 describe('checkout', () => {
+  it.each([
+    [{ BUILDKITE_COMMIT: 'HEAD', BUILDKITE_BRANCH: 'wrong' }, 'branch wrong'],
+    // A branch whose name ends like it is another branch.
+    [{ BUILDKITE_COMMIT: 'HEAD', BUILDKITE_BRANCH: 'end' }, 'branch end'],
+    [{ BUILDKITE_COMMIT: 'HEAD', BUILDKITE_TAG: 'v9' }, 'tag v9'],
+    [{ BUILDKITE_COMMIT: 'HEAD', BUILDKITE_REFSPEC: '+refs/none:refs/x' }, 'ref +refs/none:refs/x'],
+    [{ BUILDKITE_COMMIT: 'f'.repeat(40), BUILDKITE_BRANCH: 'main' }, `commit ${'f'.repeat(40)}`],
+    [
+      { BUILDKITE_COMMIT: 'HEAD', BUILDKITE_PULL_REQUEST: '7', BUILDKITE_PIPELINE_PROVIDER: 'github' },
+      'ref refs/pull/7/head',
+    ],
+  ])('fails at once if the repository does not have it: %j', async (env, what) => {
+    const setup = await anAgent()
+    const repository = await aRepository()
+    await repository.commit('one.txt', 'one')
+    repository.git('push', '-q', 'origin', 'HEAD:refs/heads/other/end')
+    const { report, log } = await checkOut(setup, repository, env)
+    expect(report.exit_status).not.toBe('0')
+    expect(log).toContain(`Error: the repository has no ${what}`)
+    expect(log).toContain('Push it, or start a build of something that is there.')
+    expect(log.match(/git clone/g)).toHaveLength(1)
+  })
+
+  it('tries again if the repository does not answer', async () => {
+    const setup = await anAgent()
+    const repository = await aRepository()
+    await repository.commit('one.txt', 'one')
+    const first = await checkOut(setup, repository, { BUILDKITE_COMMIT: 'HEAD', BUILDKITE_BRANCH: 'main' })
+    expect(first.report.exit_status).toBe('0')
+    const { log } = await checkOut(
+      setup,
+      { ...repository, url: `${repository.url}-gone` },
+      { BUILDKITE_COMMIT: 'HEAD', BUILDKITE_BRANCH: 'main' },
+    )
+    expect(log.match(/trying again from an empty folder/g)).toHaveLength(2)
+  })
+
   it('brings the commit of the build, also one that is not the newest', async () => {
     const setup = await anAgent()
     const repository = await aRepository()

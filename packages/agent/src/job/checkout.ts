@@ -5,7 +5,7 @@ import { mkdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasMetaData, setMetaData } from '../api/meta-data.ts'
 import { prepareCache } from './cache.ts'
-import { JobFailure } from './failure.ts'
+import { JobFailure, MissingRevision } from './failure.ts'
 import { describeCommit, fetchAndCheckOut, refuseOptions, useCredentials } from './git.ts'
 import { runHooks, runReplacement } from './hooks.ts'
 import { isTrue } from './run.ts'
@@ -47,7 +47,7 @@ async function checkOut(run: JobRun): Promise<void> {
       return
     } catch (error) {
       const isOver = attempt >= ATTEMPTS || run.cancel.requested !== null
-      if (isOver || !(error instanceof JobFailure)) throw error
+      if (isOver || !(error instanceof JobFailure) || error instanceof MissingRevision) throw error
       run.log.say(`# ${error.message}; trying again from an empty folder`)
       run.cwd = run.settings.buildPath
       await rm(run.checkoutPath, { recursive: true, force: true })

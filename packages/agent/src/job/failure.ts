@@ -11,3 +11,6 @@ export class JobFailure extends Error {
     this.signalReason = signalReason
   }
 }
+
+/** The repository does not have what the build names, so another attempt ends the same way. */
+export class MissingRevision extends JobFailure {}

@@ -1,7 +1,7 @@
 import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readSecret } from '../api/secrets.ts'
-import { JobFailure } from './failure.ts'
+import { JobFailure, MissingRevision } from './failure.ts'
 import { addGitConfig, mustGit, readGit, runGit } from './git-process.ts'
 import { mirrorName } from './mirror.ts'
 import { resetRepository } from './reset-repository.ts'
@@ -75,16 +75,17 @@ async function fetchCommit(run: JobRun): Promise<string> {
   const refspec = (env['BUILDKITE_REFSPEC'] ?? '').split(/\s+/).filter((word) => word !== '')
   const pull = pullRequestRef(env)
   if (refspec.length > 0) {
-    await mustGit(run, fetchArguments(run, refspec))
+    await fetchNamed(run, refspec, `ref ${refspec.join(' ')}`)
     return commit === 'HEAD' ? 'FETCH_HEAD' : commit
   }
   if (pull !== null) {
-    await mustGit(run, fetchArguments(run, [pull]))
+    await fetchNamed(run, [pull], `ref ${pull}`)
     return commit === 'HEAD' || pull.endsWith('/merge') ? 'FETCH_HEAD' : commit
   }
   if (commit === 'HEAD') {
     const tag = env['BUILDKITE_TAG'] ?? ''
-    await mustGit(run, fetchArguments(run, [tag === '' ? branch : `refs/tags/${tag}`]))
+    if (tag === '') await fetchNamed(run, [branch], `branch ${branch}`)
+    else await fetchNamed(run, [`refs/tags/${tag}`], `tag ${tag}`)
     return 'FETCH_HEAD'
   }
   // Some servers refuse to send a commit by its hash, but all send branches and tags.
@@ -92,7 +93,31 @@ async function fetchCommit(run: JobRun): Promise<string> {
   if (direct.exitStatus === 0) return /^[0-9a-f]{7,64}$/i.test(commit) ? commit : 'FETCH_HEAD'
   run.log.say('# The commit cannot be fetched by name, so all branches and tags are fetched.')
   await mustGit(run, fetchArguments(run, [BRANCHES, '+refs/tags/*:refs/tags/*']))
+  if (!(await hasCommit(run, commit)))
+    throw new MissingRevision(`the repository has no commit ${commit} on a branch or tag. ${pushIt}`)
   return commit
+}
+
+const pushIt = 'Push it, or start a build of something that is there.'
+
+/** `+refs/a:refs/b` fetches refs/a. ls-remote would also find a short name at the end of longer ones. */
+function patternsOf(refspec: string): string[] {
+  const [name = ''] = refspec.replace(/^\+/, '').split(':')
+  if (name === 'HEAD' || name.startsWith('refs/')) return [name]
+  return [`refs/${name}`, `refs/heads/${name}`, `refs/tags/${name}`]
+}
+
+/** Tells a ref that is not there from a repository that does not answer. */
+async function fetchNamed(run: JobRun, refspecs: readonly string[], what: string): Promise<void> {
+  try {
+    await mustGit(run, fetchArguments(run, refspecs))
+  } catch (error) {
+    const found = await Promise.all(
+      refspecs.map((refspec) => readGit(run, ['ls-remote', '--', 'origin', ...patternsOf(refspec)])),
+    )
+    if (found.includes('')) throw new MissingRevision(`the repository has no ${what}. ${pushIt}`)
+    throw error
+  }
 }
 
 function fetchArguments(run: JobRun, refspecs: readonly string[]): string[] {
