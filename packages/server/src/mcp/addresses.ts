@@ -18,7 +18,7 @@ export const PipelineInput = {
 export const BuildInput = {
   ...PipelineInput,
   build: Type.Optional(
-    Type.String({
+    Type.Union([Type.String(), Type.Integer()], {
       description:
         'Web address of the build, such as https://HOST/ORG/PIPELINE/builds/12; or its number, with `pipeline`. Default: the newest build of the pipeline.',
     }),
@@ -75,15 +75,17 @@ export async function findPipeline(
 
 export async function findBuild(
   desk: Desk,
-  given: { organization?: string; pipeline?: string; build?: string; branch?: string },
+  { build, ...given }: { organization?: string; pipeline?: string; build?: string | number; branch?: string },
 ): Promise<BuildAddress> {
-  const address = readAddress(desk, given.build) ?? readAddress(desk, given.pipeline)
+  // A model may send an absent value as an empty text.
+  const named = build === undefined || build === '' ? undefined : String(build).replace(/^#/, '')
+  const address = readAddress(desk, named) ?? readAddress(desk, given.pipeline)
   if (address?.pipeline !== undefined && address.build !== undefined)
     return { org: address.org, pipeline: address.pipeline, build: address.build }
-  if (given.build !== undefined && !/^#?\d+$/.test(given.build))
+  if (named !== undefined && !/^\d+$/.test(named))
     throw badRequest('`build` is neither a number nor the web address of a build.')
   const pipeline = await findPipeline(desk, given)
-  if (given.build !== undefined) return { ...pipeline, build: given.build.replace('#', '') }
+  if (named !== undefined) return { ...pipeline, build: named }
   const { body } = await desk.call(builds, {
     params: pipeline,
     query: {

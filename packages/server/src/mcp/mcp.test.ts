@@ -176,6 +176,23 @@ describe('POST /mcp', () => {
     expect((await call(own, 'get_job', { job: 'x' })).text).toContain('neither a UUID')
   })
 
+  it('takes numbers as numbers and as text, in every tool', async () => {
+    const client = await connect(scene.admin.token, '?tools=write')
+    const { tools } = await client.listTools()
+    const taking = tools.flatMap(({ name, inputSchema: { properties = {} } }) =>
+      'build' in properties ? [{ name, isLimited: 'limit' in properties }] : [],
+    )
+    expect(taking.length).toBeGreaterThan(5)
+    for (const { name, isLimited } of taking) {
+      for (const build of [987, '987', '#987']) {
+        const given = { pipeline: scene.pipeline.slug, build, ...(isLimited ? { limit: '5' } : {}) }
+        expect([name, (await call(client, name, given)).text]).toEqual([name, '404: No build found'])
+      }
+      const uuid = { pipeline: scene.pipeline.slug, build: scene.run.id }
+      expect((await call(client, name, uuid)).text).toContain('neither a number nor the web address')
+    }
+  })
+
   it('takes names, numbers, addresses, and the newest build of a branch', async () => {
     const client = await connect(scene.admin.token)
     const { pipeline, org, build } = scene

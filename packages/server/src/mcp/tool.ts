@@ -39,11 +39,22 @@ export function tool<Input extends TObject>({ run, writes, ...definition }: Defi
     ...definition,
     writes: writes ?? false,
     async run(desk, given) {
-      const checked = check(given ?? {})
+      const checked = check(withNumbers(definition.input, given ?? {}))
       if (!checked.ok) throw badRequest(`${definition.name}: ${checked.reason}.`)
       return run(desk, checked.value)
     },
   }
+}
+
+/** Models write numbers as text, such as `"limit": "20"`. */
+function withNumbers(input: TObject, given: unknown): unknown {
+  if (typeof given !== 'object' || given === null) return given
+  const entries = Object.entries(given).map(([name, value]: [string, unknown]) => {
+    const property = input.properties[name]
+    const isNumber = property !== undefined && 'type' in property && property.type === 'integer'
+    return [name, isNumber && typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value]
+  })
+  return Object.fromEntries(entries) as unknown
 }
 
 export function getRoute(routes: RouteTable, name: RouteName): Route {
