@@ -33,9 +33,8 @@ export async function sandboxJobs(settings: SandboxSettings): Promise<JobSeparat
   for (const { path } of jobFolders) for (const own of [data, ...databaseFolders]) refuseFolder(path, own)
   const folder = makeFolder(join(data, 'jobs'), 0o700)
   makeFolder(join(folder, 'running'), 0o700)
-  const socketsPath = makeSockets(folder)
-  const gitConfig = writeGitConfig(folder)
-  const machine = await readMachine({ sockets: socketsPath, gitConfig }, inherited)
+  const socketsPath = makeCommon(folder)
+  const machine = await readMachine(socketsPath, inherited)
   const account = isRoot() ? await findJobAccount() : undefined
   const users = isRoot() ? await findJobUsers(data, 2 * count) : []
   const home = account === undefined ? [] : [{ path: account.home, isWritable: false }]
@@ -87,12 +86,12 @@ function pathsOf(inherited: Record<string, string>): Pick<SandboxedJobs, 'worksp
   const environment = {
     ...inherited,
     HOME: join(buildPath, '.home'),
-    GIT_CONFIG_SYSTEM: inSandbox.gitConfig,
+    GIT_CONFIG_SYSTEM: join(inSandbox.common, gitConfigName),
   }
   const common: JobPaths = { buildPath, environment, node: process.execPath, program: programInSandbox }
   const missingHint =
     'Jobs of this agent see the system folders of its machine and no other. MILLRACE_JOB_FOLDERS of the server shows more to trusted jobs.'
-  return { workspace, paths: { ...common, socketsPath: inSandbox.sockets, missingHint } }
+  return { workspace, paths: { ...common, socketsPath: inSandbox.common, missingHint } }
 }
 
 /** A shared folder must not show what the sandbox hides. */
@@ -115,19 +114,22 @@ function makeFolder(path: string, mode: number): string {
 
 const longestSocketPath = 107
 /** Users of jobs may connect; only this user may make files. */
-const socketsMode = 0o711
+const commonMode = 0o711
 
-/** A new temporary folder if the path of the data directory is too long for a socket. */
-function makeSockets(folder: string): string {
-  const path = join(folder, 'sockets')
-  if (join(path, 'agent-leader.election').length <= longestSocketPath) return makeFolder(path, socketsMode)
-  return makeFolder(mkdtempSync(join(tmpdir(), 'millrace-sockets-')), socketsMode)
+/**
+ * The folder that all jobs see: the socket of the locks and git's configuration. A new temporary folder if the path of the data
+ * directory is too long for a socket.
+ */
+function makeCommon(folder: string): string {
+  const usual = join(folder, 'common')
+  const isShort = join(usual, 'agent-leader.election').length <= longestSocketPath
+  const path = makeFolder(isShort ? usual : mkdtempSync(join(tmpdir(), 'millrace-common-')), commonMode)
+  const gitConfig = join(path, gitConfigName)
+  writeFileSync(gitConfig, GIT_CONFIG)
+  chmodSync(gitConfig, 0o644)
+  return path
 }
 
+const gitConfigName = 'gitconfig'
 /** Repositories in folders of the machine mostly belong to another user than the job's, and git refuses those by default. */
-function writeGitConfig(folder: string): string {
-  const file = join(folder, 'gitconfig')
-  writeFileSync(file, '[include]\n\tpath = /etc/gitconfig\n[safe]\n\tdirectory = *\n')
-  chmodSync(file, 0o644)
-  return file
-}
+const GIT_CONFIG = '[include]\n\tpath = /etc/gitconfig\n[safe]\n\tdirectory = *\n'

@@ -4,10 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { programPackages } from '../../hosted/runner.ts'
 import type { MachineFacts, SystemEntry } from './view.ts'
 
-export async function readMachine(
-  own: Pick<MachineFacts, 'sockets' | 'gitConfig'>,
-  inherited: Record<string, string>,
-): Promise<MachineFacts> {
+export async function readMachine(common: string, inherited: Record<string, string>): Promise<MachineFacts> {
   const system = readdirSync('/')
     .filter((name) => /^(usr|bin|sbin|lib.*|etc|opt|nix)$/.test(name) && name !== 'lost+found')
     .sort()
@@ -23,7 +20,7 @@ export async function readMachine(
   const alsoRead = [...new Set(needed)].filter((path) => existsSync(path) && !isThere(path))
   const packages = [...(await programPackages())]
   const program = packages.map(([name, folder]) => [name, realpathSync(folder)] as const)
-  return { ...own, system, alsoRead, program }
+  return { common, system, alsoRead, program }
 }
 
 /** Not the whole prefix, because that may be a home. */

@@ -1,4 +1,5 @@
 // Makes the same sandbox as bubblewrap.ts with the programs of util-linux.
+import { dirname } from 'node:path'
 import type { Owner } from '../../db/embedded/privileges.ts'
 import { asUser } from './as-user.ts'
 import type { JobView, Mount } from './view.ts'
@@ -27,22 +28,34 @@ PATH=$PATH:/usr/sbin:/sbin:/usr/bin:/bin
 job=$(pwd -P)
 mount -t tmpfs -o size=4m,mode=0755,nosuid,nodev none root
 cd root
-share() {
-  if [ -d "$1" ]; then mkdir -p ".$2"
-  elif [ ! -e ".$2" ]; then mkdir -p ".\${2%/*}"; : >".$2"
-  fi
-  mount --rbind "$1" ".$2"
+mkdir -p ${foldersOf(mounts).map(quote).join(' ')}
+# In a user namespace the kernel keeps noexec and ro of the mounts of the machine, and a remount must repeat them.
+bind() {
+  mount -o "rbind,$3,nosuid,nodev" "$1" ".$2" 2>/dev/null ||
+    mount -o "remount,bind,$3,nosuid,nodev,noexec" ".$2" 2>/dev/null ||
+    mount -o remount,bind,ro,nosuid,nodev ".$2" 2>/dev/null ||
+    mount -o remount,bind,ro,nosuid,nodev,noexec ".$2"
 }
-# A mount can have others below it. A remount must repeat the flags that the kernel has locked.
+bind_optional() {
+  if [ -d "$1" ]; then
+    mkdir -p ".$2"
+  elif [ -e "$1" ]; then
+    mkdir -p ".\${2%/*}"
+    [ -e ".$2" ] || : >".$2"
+  else
+    return 0
+  fi
+  bind "$1" "$2" "$3"
+}
+# Only the topmost mount of a folder has become read-only.
 protect() {
   while read -r _ _ _ _ point flags _; do
     case $point in *\\\\*) point=$(printf "$point") ;; esac
-    case $point in "$job/root$1" | "$job/root$1"/*) ;; *) continue ;; esac
-    kept=$2
-    for flag in ro noexec noatime nodiratime relatime; do
-      case ,$flags, in *,"$flag",*) kept=$kept,$flag ;; esac
-    done
-    mount -o "remount,bind,nosuid,nodev,$kept" "$point"
+    case $point in "$job/root$1"/*) ;; *) continue ;; esac
+    case ,$flags, in *,ro,*) continue ;; esac
+    kept=
+    case ,$flags, in *,noexec,*) kept=,noexec ;; esac
+    mount -o "remount,bind,ro,nosuid,nodev$kept" "$point"
   done </proc/self/mountinfo
 }
 ${mounts.map(linesOf).join('\n')}
@@ -65,22 +78,22 @@ function linesOf(mount: Mount): string {
   switch (mount.kind) {
     case 'shared': {
       const from = mount.from.startsWith('/') ? quote(mount.from) : `"$job"/${quote(mount.from)}`
-      const share = `share ${from} ${to}; protect ${to} ${mount.access === 'read' ? 'ro' : 'rw'}`
-      return mount.isOptional ? `if [ -e ${from} ]; then ${share}; fi` : share
+      const access = mount.access === 'read' ? 'ro' : 'rw'
+      const bind = `${mount.isOptional ? 'bind_optional' : 'bind'} ${from} ${to} ${access}`
+      return mount.access === 'read' ? `${bind}; protect ${to}` : bind
     }
     case 'link':
-      return `mkdir -p ${quote(parentOf(`.${mount.to}`))}; ln -s ${quote(mount.target)} ${inside}`
+      return `ln -s ${quote(mount.target)} ${inside}`
     case 'memory':
-      return `mkdir -p ${inside}; mount -t tmpfs -o size=${mount.megabytes}m,mode=${mount.mode},nosuid,nodev none ${inside}`
+      return `mount -t tmpfs -o size=${mount.megabytes}m,mode=${mount.mode},nosuid,nodev none ${inside}`
     case 'processes':
-      return `mkdir ${inside}; mount -t proc -o nosuid,nodev,noexec proc ${inside}`
+      return `mount -t proc -o nosuid,nodev,noexec proc ${inside}`
     case 'devices':
       return devices(inside)
   }
 }
 
 const devices = (dev: string): string => `
-mkdir ${dev}
 mount -t tmpfs -o size=1m,mode=0755,nosuid none ${dev}
 mkdir ${dev}/pts ${dev}/shm
 mount -t devpts -o newinstance,ptmxmode=0666,mode=620,nosuid,noexec devpts ${dev}/pts
@@ -95,6 +108,11 @@ ln -s /proc/self/fd/1 ${dev}/stdout
 ln -s /proc/self/fd/2 ${dev}/stderr
 `
 
-const parentOf = (path: string): string => path.slice(0, path.lastIndexOf('/'))
+/** What is made before anything is mounted. Folders in /dev are made there. */
+const foldersOf = (mounts: readonly Mount[]): string[] =>
+  mounts.flatMap((mount) => {
+    if (mount.to.startsWith('/dev/') || (mount.kind === 'shared' && mount.isOptional)) return []
+    return [mount.kind === 'link' ? `.${dirname(mount.to)}` : `.${mount.to}`]
+  })
 
 const quote = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`

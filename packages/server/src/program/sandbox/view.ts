@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { JobFolder } from '../../config/process.ts'
 
 export type Mount =
-  /** A folder or file of the machine. A relative `from` is in the folder of the job. */
+  /** A folder of the machine; an optional one may also be a file, or missing. A relative `from` is in the folder of the job. */
   | { kind: 'shared'; from: string; to: string; access: 'read' | 'write'; isOptional?: true }
   | { kind: 'link'; to: string; target: string }
   /** An empty file system in memory that the job can write to. */
@@ -29,16 +29,15 @@ export interface MachineFacts {
   alsoRead: readonly string[]
   /** The packages of the agent's program, by name. */
   program: readonly (readonly [name: string, folder: string])[]
-  sockets: string
-  gitConfig: string
+  /** The folder of the locks' socket and of git's configuration. */
+  common: string
 }
 
 /** Paths in the sandbox. */
 export const inSandbox = {
   builds: '/builds',
   program: '/millrace/program',
-  sockets: '/millrace/sockets',
-  gitConfig: '/millrace/gitconfig',
+  common: '/millrace/common',
 } as const
 
 /** `more` are folders that the operator gives to these jobs. */
@@ -69,8 +68,7 @@ const own: readonly Mount[] = [
 
 const program = (machine: MachineFacts): Mount[] => [
   ...machine.program.map(([name, folder]) => readOnly(folder, join(inSandbox.program, 'node_modules', name))),
-  readOnly(machine.sockets, inSandbox.sockets),
-  readOnly(machine.gitConfig, inSandbox.gitConfig),
+  readOnly(machine.common, inSandbox.common),
 ]
 
 /** It may be made or deleted while the server runs. */
