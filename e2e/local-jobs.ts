@@ -6,6 +6,7 @@ import { expect, onTestFinished } from 'vitest'
 import { rootLacks } from '../testbed/src/needing.ts'
 import {
   aDirectory,
+  clientOf,
   copyEmptyInstallation,
   eventually,
   launch,
@@ -54,7 +55,10 @@ export async function startIn({ isRoot: ofRoot, broken }: JobMode, more: Setting
   const settings: Settings = { HOME: home, PATH: pathWithBroken(broken), ...more }
   const how = ofRoot ? undefined : asOrdinaryUser
   const server = await start(dataDir, settings, how)
-  const again = () => startServer({ ...ofInstallation(dataDir), ...settings }, 'up', how)
+  const again = async (): Promise<Server> => {
+    const next = await startServer({ ...ofInstallation(dataDir), ...settings }, 'up', how)
+    return { ...next, ...clientOf({ ...next, token: server.token }) }
+  }
   return { server, home, dataDir, again }
 }
 

@@ -72,13 +72,23 @@ const workspacesFolder = 'workspaces'
 /** Names the place of the workspace among the others. */
 const ownerFile = 'workspace'
 
+/** What it cannot delete is deleted after the next start. */
 async function clear(path: string, sandbox: SandboxFolders): Promise<void> {
+  try {
+    await giveBackAndDelete(path, sandbox)
+  } catch {
+    // For example a file system that has become read-only.
+  }
+}
+
+async function giveBackAndDelete(path: string, sandbox: SandboxFolders): Promise<void> {
   giveBack(path, join(path, 'builds', sandbox.workspace))
   if (removes(path, sandbox)) return
+  // The sandbox needs those that were empty.
+  for (const name of ['tmp', 'builds', 'root']) mkdirSync(join(path, name), { recursive: true })
   const [file, ...args] = [...sandbox.empty, '/bin/sh', '-c', EMPTY]
   const emptying = spawn(file, args, { cwd: path, stdio: 'ignore', detached: true })
   await once(emptying, 'exit').catch(() => {})
-  // What is left is deleted after the next start.
   removes(path, sandbox)
 }
 

@@ -32,7 +32,8 @@ export function prepareJobProcess({ trusted, forks }: SeparateJobs): PreparedJob
 }
 
 interface Started {
-  child: ChildProcess
+  /** null: it could not be started. */
+  child: ChildProcess | null
   /** null: not in a sandbox. */
   folders: JobFolders | null
   /** The end of its standard error, which has the reason of a failure. */
@@ -43,6 +44,14 @@ interface Started {
 const MAX_WORDS = 4096
 
 function start(launch: JobLaunch): Started {
+  try {
+    return startProcess(launch)
+  } catch (error) {
+    return { child: null, folders: null, words: () => String(error), ended: Promise.resolve() }
+  }
+}
+
+function startProcess(launch: JobLaunch): Started {
   const folders = launch.sandbox === null ? null : makeJobFolders(launch.sandbox)
   const child = launchJobProcess(launch, folders?.path ?? '/')
   let words = ''
@@ -57,25 +66,27 @@ function start(launch: JobLaunch): Started {
 }
 
 async function end({ child, folders, ended }: Started): Promise<void> {
-  if (child.connected) child.disconnect()
+  if (child?.connected) child.disconnect()
   await ended
   await folders?.close()
 }
 
 async function runIn(
-  { child, folders, words, ended }: Started,
+  started: Started,
   { options }: JobLaunch,
   host: JobHost,
   job: Job,
 ): Promise<JobReport | null> {
+  const { child, folders, words, ended } = started
   const { settings, session, jobStatusIntervalSeconds, abandoned } = host
   const own = openSession(session.endpoint, job.token ?? '', session.headers)
-  const send = (message: ToJobProcess) => void (child.connected && child.send(message, () => {}))
+  const send = (message: ToJobProcess) => void (child?.connected && child.send(message, () => {}))
   const giveUp = () => send({ kind: 'let-go' })
   const answered = new Promise<FromJobProcess>((resolve) => {
-    child.once('message', (message) => resolve(message as FromJobProcess))
+    child?.once('message', (message) => resolve(message as FromJobProcess))
   })
-  folders?.takeWorkspace(workspaceName(job.env))
+  const reason = takeWorkspace(started, job)
+  if (reason !== null && child?.connected) child.disconnect()
   send({ kind: 'run', work: { options, session: own, job, jobStatusIntervalSeconds } })
   if (abandoned.aborted) giveUp()
   else abandoned.addEventListener('abort', giveUp, { once: true })
@@ -83,7 +94,10 @@ async function runIn(
     const answer = await Promise.race([answered, ended.then(() => null)])
     await ended
     if (answer !== null) return answer.report
-    settings.log.error({ job: job.id, reason: words() }, "The job's process ended without a report.")
+    settings.log.error(
+      { job: job.id, reason: reason ?? words() },
+      "The job's process ended without a report.",
+    )
     // The job killed the process, or it never started. Report it, because the server would wait for a long time.
     const end = { exit_status: '-1', signal_reason: 'process_run_error' } as const
     return await report(host, job, { session: own, clock: settings.clock }, end, 0)
@@ -91,5 +105,15 @@ async function runIn(
     abandoned.removeEventListener('abort', giveUp)
     // The next job does not wait for deletions.
     void folders?.close()
+  }
+}
+
+/** Returns the reason why it cannot, such as a full disk. */
+function takeWorkspace({ folders }: Started, job: Job): string | null {
+  try {
+    folders?.takeWorkspace(workspaceName(job.env))
+    return null
+  } catch (error) {
+    return String(error)
   }
 }
