@@ -24,6 +24,8 @@ const program =
   process.env['MILLRACE_TEST_PROGRAM'] ??
   fileURLToPath(new URL('../packages/cli/bin/millrace.js', import.meta.url))
 
+const libraries = fileURLToPath(new URL('../node_modules', import.meta.url))
+
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(scratch(), 'millrace-e2e-'))
   // The users of jobs must be able to enter it.
@@ -48,7 +50,8 @@ async function startShared(dataDir: string) {
     env: {
       ...settings(dataDir),
       PORT: '0',
-      MILLRACE_JOB_FOLDERS: `${folderForJobs()}:rw`,
+      // Some jobs run tests with the libraries of this clone.
+      MILLRACE_JOB_FOLDERS: `${folderForJobs()}:rw,${libraries}`,
       // Tests have it call addresses of this machine.
       MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8',
       // Tests take the place of agents, without heartbeats.
