@@ -10,6 +10,7 @@ import type { Api } from '../http/call.ts'
 import { exchange } from '../http/exchange.ts'
 import { Refused, repeat } from '../http/retry.ts'
 import { RETRIES } from '../http/retry-table.ts'
+import { waitFor } from '../http/wait-table.ts'
 import { USER_AGENT } from '../version.ts'
 
 export function restoreCache(api: Api, jobId: string, platform: string): Promise<StepCacheRestoreResponse> {
@@ -40,8 +41,6 @@ export async function reportDamage(api: Api, jobId: string, digest: string): Pro
   await send(api, 'cache', { method: 'POST', path: path('jobs', jobId, 'cache', 'damage'), json: { digest } })
 }
 
-const TIMEOUT_MS = 300_000
-
 /** The address is absolute, or relative to the endpoint. */
 export function readBlob(api: Api, url: string): Promise<Buffer> {
   return transfer(api, 'GET', url, Buffer.alloc(0))
@@ -59,7 +58,7 @@ async function transfer(api: Api, method: 'GET' | 'PUT', url: string, body: Buff
       url: at,
       headers: { 'User-Agent': USER_AGENT, 'Content-Type': 'application/octet-stream' },
       body,
-      timeoutMs: TIMEOUT_MS,
+      wait: waitFor('cacheBytes', 0),
       signal: api.signal,
     })
     if (answer.status >= 200 && answer.status <= 299) return answer.body

@@ -3,13 +3,14 @@
 import type { ErrorBody } from '@millrace/protocol/errors.ts'
 import type { Clock } from '../clock.ts'
 import { USER_AGENT } from '../version.ts'
-import { exchange, NoAnswer } from './exchange.ts'
+import { codeOf, exchange, NoAnswer } from './exchange.ts'
 import type { Answer } from './exchange.ts'
 import { Refused, repeat } from './retry.ts'
 import type { Repeating, RetryRule } from './retry.ts'
 import { RETRIES } from './retry-table.ts'
 import type { CallName } from './retry-table.ts'
 import type { Session } from './session.ts'
+import { waitFor } from './wait-table.ts'
 
 export interface Api {
   session: Session
@@ -27,14 +28,19 @@ interface Call {
   json?: unknown
   bytes?: { body: Buffer; type: string; encoding?: string }
   headers?: Readonly<Record<string, string>>
-  /** Timeout of one attempt. */
-  timeoutMs?: number
   sendsAttempt?: boolean
   /** Aborts this call. */
   signal?: AbortSignal
 }
 
-const TIMEOUT_MS = 60_000
+/** How many attempts of a call in a row had no answer, also when each is made once. */
+const silences = new WeakMap<Session, Map<CallName, number>>()
+
+function silencesOf(session: Session): Map<CallName, number> {
+  const known = silences.get(session) ?? new Map<CallName, number>()
+  silences.set(session, known)
+  return known
+}
 
 /** A path of plain segments. Dots are escaped too, so that no segment reads as a folder. */
 export function path(...segments: readonly string[]): string {
@@ -46,7 +52,7 @@ export async function send(api: Api, name: CallName, call: Call): Promise<Answer
   const rule: RetryRule = RETRIES[name]
   const { clock, waiting } = api
   const signal = call.signal ?? api.signal
-  return await repeat(rule, { clock, signal, waiting }, (count) => sendOnce(api, call, count))
+  return await repeat(rule, { clock, signal, waiting }, (count) => sendOnce(api, name, call, count))
 }
 
 /** For calls with a JSON response. A body that does not parse counts as no response. */
@@ -55,17 +61,24 @@ export async function ask<T>(api: Api, name: CallName, call: Call): Promise<T> {
   const { clock, waiting } = api
   const signal = call.signal ?? api.signal
   return await repeat(rule, { clock, signal, waiting }, async (count) => {
-    const answer = await sendOnce(api, call, count)
+    const answer = await sendOnce(api, name, call, count)
     return parseAnswer(answer, `${call.method} ${call.path}`) as T
   })
 }
 
-async function sendOnce({ session, signal }: Api, call: Call, count: number): Promise<Answer> {
+async function sendOnce(
+  { session, signal }: Api,
+  name: CallName,
+  call: Call,
+  count: number,
+): Promise<Answer> {
   const url = new URL(`${session.endpoint}/${call.path}`)
-  for (const [name, value] of Object.entries(call.query ?? {})) {
-    if (value !== undefined) url.searchParams.set(name, value)
+  for (const [key, value] of Object.entries(call.query ?? {})) {
+    if (value !== undefined) url.searchParams.set(key, value)
   }
   const { body, headers } = encodeBody(call)
+  const known = silencesOf(session)
+  const before = known.get(name) ?? 0
   const answer = await exchange({
     method: call.method,
     url,
@@ -78,9 +91,13 @@ async function sendOnce({ session, signal }: Api, call: Call, count: number): Pr
       ...call.headers,
       ...(call.sendsAttempt === true ? { 'X-Buildkite-Backoff-Sequence': String(count) } : {}),
     },
-    timeoutMs: call.timeoutMs ?? TIMEOUT_MS,
+    wait: waitFor(name, before),
     signal: call.signal ?? signal,
+  }).catch((error: unknown) => {
+    if (codeOf(error) === 'ETIMEDOUT') known.set(name, before + 1)
+    throw error
   })
+  known.delete(name)
   if (answer.status >= 200 && answer.status <= 299) return answer
   throw refusal(`${call.method} ${url.origin}${url.pathname}`, answer)
 }

@@ -17,7 +17,7 @@ it('repeats a request on a new connection when the server has closed the idle on
     server.close()
   })
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
-  const ask = () => exchange({ method: 'POST', url, headers: {}, body: Buffer.from('x'), timeoutMs: 60_000 })
+  const ask = () => exchange({ method: 'POST', url, headers: {}, body: Buffer.from('x'), wait: {} })
   // Two connections become idle, and both are closed when they are used again.
   await Promise.all([ask(), ask()])
   expect((await ask()).body.toString()).toBe('connection 3')

@@ -1,15 +1,24 @@
 // One HTTP request and its complete response, over kept-alive connections. Never follows a redirect.
 
+import { setMaxListeners } from 'node:events'
 import { Agent as HttpAgent, request as httpRequest } from 'node:http'
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+
+/** The limits of a request. */
+export interface Wait {
+  /** Until the whole answer. */
+  answerMs?: number
+  /** Without any byte in either direction. Then there is no limit for the whole. */
+  stallMs?: number
+}
 
 interface Exchange {
   method: string
   url: URL
   headers: Record<string, string>
   body: Buffer
-  timeoutMs: number
+  wait: Wait
   signal?: AbortSignal | undefined
 }
 
@@ -34,6 +43,29 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 const httpConnections = new HttpAgent({ keepAlive: true })
 const httpsConnections = new HttpsAgent({ keepAlive: true })
 
+/** When this process last received an answer. */
+let heardAt = 0
+
+const silence = new EventTarget()
+setMaxListeners(0, silence)
+
+/**
+ * Aborts when a request had no answer in time and no other request had one since it began: then the network dropped
+ * packets, and other connections may have died with it.
+ */
+export function untilSilence(end: AbortSignal): AbortSignal {
+  const controller = new AbortController()
+  silence.addEventListener('silence', () => controller.abort(), { once: true, signal: end })
+  return controller.signal
+}
+
+function reportSilence(): void {
+  // Later requests open new connections.
+  for (const { freeSockets } of [httpConnections, httpsConnections])
+    for (const socket of Object.values(freeSockets).flatMap((sockets) => sockets ?? [])) socket.destroy()
+  silence.dispatchEvent(new Event('silence'))
+}
+
 /** Throws NoAnswer for every network error. */
 export async function exchange(asked: Exchange): Promise<Answer> {
   try {
@@ -54,7 +86,7 @@ export function openRequest(url: URL, options: RequestOptions): ClientRequest {
 class StaleConnection extends NoAnswer {}
 
 function attempt(
-  { method, url, headers, body, timeoutMs, signal }: Exchange,
+  { method, url, headers, body, wait, signal }: Exchange,
   connection: RequestOptions = {},
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
@@ -63,7 +95,14 @@ function attempt(
         ? headers
         : { ...headers, 'Content-Length': String(body.length) }
     const request = openRequest(url, { method, headers: sized, ...connection })
-    const timer = setTimeout(() => request.destroy(new NoAnswer('no answer in time', 'ETIMEDOUT')), timeoutMs)
+    const startedAt = performance.now()
+    const giveUp = () => {
+      if (heardAt < startedAt) reportSilence()
+      request.destroy(new NoAnswer('no answer in time', 'ETIMEDOUT'))
+    }
+    const timer = wait.answerMs === undefined ? undefined : setTimeout(giveUp, wait.answerMs)
+    // Node counts bytes that the network takes as activity.
+    if (wait.stallMs !== undefined) request.setTimeout(wait.stallMs, giveUp)
     const abort = () => request.destroy(new NoAnswer('given up', 'ABORT_ERR'))
     const cleanUp = () => {
       clearTimeout(timer)
@@ -79,6 +118,7 @@ function attempt(
     request.on('error', fail)
     request.on('response', (response) => {
       hasAnswer = true
+      heardAt = performance.now()
       readAll(response, MAX_ANSWER_BYTES).then((bytes) => {
         cleanUp()
         resolve({ status: response.statusCode ?? 0, headers: response.headers, body: bytes })

@@ -14,9 +14,10 @@ const once: RetryRule = { attempts: 1, wait: constant(0), repeats: never }
 const fewSeconds: RetryRule = { attempts: 5, wait: constant(1), jitter: [0, 1], repeats: isPassing }
 const halfMinute: RetryRule = { attempts: 10, wait: constant(5), repeats: isPassing }
 const minutes: RetryRule = { attempts: 10, wait: slowCurve, repeats: isPassing }
+/** The job is lost without them. */
 const untilDone: RetryRule = {
-  attempts: 12,
-  wait: slowCurve,
+  attempts: Number.POSITIVE_INFINITY,
+  wait: (wait) => Math.min(slowCurve(wait), 60),
   jitter: [0, 1],
   totalSeconds: 3600,
   repeats: isPassing,

@@ -4,6 +4,7 @@ import type { PingResponse } from '@millrace/protocol/agents.ts'
 import type { StreamPingsResponse } from '@millrace/protocol/pings.ts'
 import * as agents from '../api/agents.ts'
 import type { Api } from '../http/call.ts'
+import { untilSilence } from '../http/exchange.ts'
 import { isPassing } from '../http/retry.ts'
 import { keepHeaders, moveTo, openSession } from '../http/session.ts'
 import type { PingMode } from '../settings.ts'
@@ -81,8 +82,9 @@ export function openChannel(options: ChannelOptions): Channel {
     if (giveUp.signal.aborted || signal.aborted) return
     const interval = pingIntervalSeconds * 1000
     askAt = clock.now() + interval + clock.random() * interval
+    const silence = untilSilence(giveUp.signal)
     try {
-      mailbox.put(readPing(await ping(giveUp.signal)))
+      mailbox.put(readPing(await ping(AbortSignal.any([giveUp.signal, silence]))))
       mustReportIdle = false
     } catch (error) {
       if (!giveUp.signal.aborted && !isPassing(error)) throw error

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http'
 import { STREAM_PINGS_PATH } from '@millrace/protocol/pings.ts'
 import type { StreamPingsResponse } from '@millrace/protocol/pings.ts'
 import type { Clock } from '../clock.ts'
-import { openRequest } from '../http/exchange.ts'
+import { openRequest, untilSilence } from '../http/exchange.ts'
 import type { Session } from '../http/session.ts'
 import { USER_AGENT } from '../version.ts'
 import { createFrameReader, encodeRequest } from './frames.ts'
@@ -73,9 +73,12 @@ function readStream({ session, agentId, signal, onMessage, onHealth }: StreamOpt
     }
     const timer = setTimeout(cut, STREAM_MS)
     signal.addEventListener('abort', cut)
+    const over = new AbortController()
+    untilSilence(over.signal).addEventListener('abort', cut)
     const finish = (kind: ReadEnd['kind']) => {
       clearTimeout(timer)
       signal.removeEventListener('abort', cut)
+      over.abort()
       request.destroy()
       resolve({ kind, hadMessage })
     }
