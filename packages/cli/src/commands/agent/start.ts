@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { tmpdir } from 'node:os'
+import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { command, HELP_GROUPS, notBlank, print, type Output } from '../../command.ts'
@@ -83,7 +83,7 @@ export const agentStart = (): Command =>
     .addOption(
       new Option('--build-path <path>', 'where jobs check out and run')
         .env('MILLRACE_AGENT_BUILD_PATH')
-        .default(join(tmpdir(), 'millrace-builds')),
+        .default(defaultBuildPath()),
     )
     .option('--hooks-path <path>', 'a folder of hooks that every job runs')
     .option('--plugins-path <path>', 'where plugins are kept (default: below the build path)')
@@ -135,6 +135,7 @@ export const agentStart = (): Command =>
 
 async function run(options: Options): Promise<void> {
   const { startAgents } = await import('@millrace/agent/pool.ts')
+  const { makeOwnFolder } = await import('@millrace/agent/sockets/own-folder.ts')
   const { tags, priority, hooksPath, pluginsPath, socketsPath, acquireJob } = options
   // An empty variable means none.
   const queue = options.queue || undefined
@@ -145,6 +146,9 @@ async function run(options: Options): Promise<void> {
   const allowed = { allowedRepositories, allowedPlugins, allowedVariables }
   const given = { queue, tags, priority, hooksPath, pluginsPath, socketsPath, acquireJob, ...allowed }
   const signing = await readSigning(options)
+  await makeOwnFolder(resolve(buildPath), '--build-path').catch((error: unknown) => {
+    throw new Refused(error instanceof Error ? error.message : String(error))
+  })
   const pool = startAgents({
     token,
     endpoint,
@@ -183,6 +187,12 @@ async function run(options: Options): Promise<void> {
   const end = await stopped
   const job = options.reflectExitStatus ? end.agents[0]?.lastJob : undefined
   process.exitCode = end.exitStatus === 0 && job ? exitStatusOf(job) : end.exitStatus
+}
+
+/** In the home, where no other user can make the folder first. */
+function defaultBuildPath(): string {
+  const state = process.env['XDG_STATE_HOME'] || join(homedir(), '.local', 'state')
+  return join(state, 'millrace', 'builds')
 }
 
 /** Unusable keys prevent the start, instead of failing every job. */
