@@ -33,11 +33,24 @@ const directories: Setting<readonly string[]> = {
       .map((path) => resolve(path)),
 }
 
+const sshOrganizations: Setting<readonly string[]> = {
+  absent: [],
+  shown: 'none',
+  description:
+    "The slugs of organizations, separated by commas, whose polls of ssh addresses use the server user's ssh keys. All their members reach what these keys reach",
+  parse: (given) =>
+    given
+      .split(',')
+      .map((slug) => slug.trim())
+      .filter(Boolean),
+}
+
 export const outboundSettings = subject('Notifications and outbound requests', {
   MILLRACE_OUTBOUND_ALLOW: ranges(
     'Private address ranges that URLs set by users (webhooks, chats, traces) may use, such as `10.0.0.0/8`',
   ),
   MILLRACE_POLL_DIRECTORIES: directories,
+  MILLRACE_POLL_SSH_ORGANIZATIONS: sshOrganizations,
   MILLRACE_WEBHOOK_IPS: ranges('Address ranges that our webhooks come from, shown by `GET /v2/meta`'),
   MILLRACE_SMTP_URL: text(
     undefined,
@@ -119,6 +132,7 @@ export function readOutbound(reader: Reader) {
   return {
     outboundAllow: values.MILLRACE_OUTBOUND_ALLOW,
     pollDirectories: values.MILLRACE_POLL_DIRECTORIES,
+    pollSshOrganizations: values.MILLRACE_POLL_SSH_ORGANIZATIONS,
     webhookIps: values.MILLRACE_WEBHOOK_IPS,
     /** null: no mails are sent. */
     mailFrom,

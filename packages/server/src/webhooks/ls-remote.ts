@@ -14,6 +14,8 @@ interface LsRemoteOptions {
   allow: string
   /** Directories whose repositories may be read. */
   directories: readonly string[]
+  /** Whether ssh may use the keys of this process's user; false when absent. */
+  mayUseSshKeys?: boolean
   /** Sent only over TLS. */
   credentials: { username: string; password: string } | null
   resolve?: Resolve
@@ -64,6 +66,7 @@ async function findRemote(
     }
   }
   const protocol = url.protocol.slice(0, -1)
+  if (protocol === 'ssh' && options.mayUseSshKeys !== true) return { reason: noSshKeys }
   if (protocol === 'ssh') return viaSsh(repository, url.hostname, address)
   if (protocol === 'git') {
     const there = new URL(url)
@@ -95,6 +98,9 @@ async function findReachable(
   return found.find((address) => mayReach(address, allow)) ?? null
 }
 
+const noSshKeys =
+  'The ssh keys of the server belong to its operator. Use an https address and connect the repository, or ask the operator to name this organization in MILLRACE_POLL_SSH_ORGANIZATIONS.'
+
 function viaSsh(url: string, host: string, address: string): Remote {
   const options = [
     'BatchMode=yes',
@@ -104,7 +110,8 @@ function viaSsh(url: string, host: string, address: string): Remote {
     `HostKeyAlias=${host}`,
   ]
   const command = ['ssh', ...options.map((option) => `-o ${option}`)].join(' ')
-  return { url, protocol: 'ssh', config: {}, env: { GIT_SSH_COMMAND: command, GIT_SSH_VARIANT: 'ssh' } }
+  const env = { HOME: process.env['HOME'] ?? '/', GIT_SSH_COMMAND: command, GIT_SSH_VARIANT: 'ssh' }
+  return { url, protocol: 'ssh', config: {}, env }
 }
 
 function viaHttp(url: URL, address: string, credentials: LsRemoteOptions['credentials']): Remote {
@@ -152,7 +159,7 @@ function pathOf(url: string): string {
 
 type Output = { ok: true; output: string } | { ok: false; reason: string }
 
-/** Git gets only PATH and HOME of the operator's environment; ssh finds its keys in HOME. */
+/** Git gets only PATH of the operator's environment, so it finds no passwords in their home. */
 function runGit({ url, protocol, config, env }: Remote, timeoutMs: number): Promise<Output> {
   const settings = Object.entries({ 'credential.helper': '', ...config })
   const child = spawn('git', ['ls-remote', '--heads', '--tags', '--', url], {
@@ -161,7 +168,7 @@ function runGit({ url, protocol, config, env }: Remote, timeoutMs: number): Prom
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env['PATH'] ?? '',
-      HOME: process.env['HOME'] ?? '/',
+      HOME: '/dev/null',
       LC_ALL: 'C',
       GIT_TERMINAL_PROMPT: '0',
       GIT_ASKPASS: 'true',

@@ -85,6 +85,14 @@ export async function holdClaim(trx: Trx, claim: PollClaim): Promise<boolean> {
   return rows.length > 0
 }
 
+export async function getOrganization(db: Db, organizationId: string): Promise<{ slug: string }> {
+  return db
+    .selectFrom('organizations')
+    .select('slug')
+    .where('id', '=', organizationId)
+    .executeTakeFirstOrThrow()
+}
+
 export async function listRefs(db: Db, { pipeline_id }: PollClaim): Promise<Map<string, string>> {
   const { rows } = await sql<{ ref: string; commit: string }>`
     select ref, commit from polled_refs where pipeline_id = ${pipeline_id}`.execute(db)

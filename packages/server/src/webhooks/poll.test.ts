@@ -1,9 +1,11 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { symlink } from 'node:fs/promises'
+import { once } from 'node:events'
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { eventually, startApp, type TestApp } from '../../test/app.ts'
 import { aCluster, anAdmin, anOrganization, unique, type TestOrganization } from '../../test/builders.ts'
 import { aRepository, type TestRepository } from '../../test/remote-hosts/git.ts'
@@ -216,6 +218,38 @@ describe('lsRemote', () => {
     'https://[::1]/app.git',
   ])('does not go to %s', async (address) => {
     expect(await reasonOf(address)).toMatch(/does not lead to a public address|has no usable host/)
+  })
+
+  it('does not use the ssh keys of the operator, unless the organization may', async () => {
+    const allowed = { allow: '127.0.0.0/8' }
+    for (const address of ['ssh://git@127.0.0.1:1/app.git', 'git@127.0.0.1:app.git']) {
+      expect(await reasonOf(address, allowed)).toContain('MILLRACE_POLL_SSH_ORGANIZATIONS')
+      expect(await reasonOf(address, { ...allowed, mayUseSshKeys: true })).not.toContain('MILLRACE_POLL')
+    }
+  })
+
+  it('does not use the passwords in the home of the operator', async () => {
+    const sent: Array<string | undefined> = []
+    const server = createServer((request, response) => {
+      sent.push(request.headers.authorization)
+      response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="a"' }).end()
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const home = await mkdtemp(join(tmpdir(), 'mr-home-'))
+    await writeFile(join(home, '.netrc'), 'machine 127.0.0.1 login ada password swordfish\n', { mode: 0o600 })
+    await writeFile(join(home, '.git-credentials'), 'http://ada:swordfish@127.0.0.1\n', { mode: 0o600 })
+    vi.stubEnv('HOME', home)
+    try {
+      const { port } = server.address() as AddressInfo
+      const reason = await reasonOf(`http://127.0.0.1:${port}/app.git`, { allow: '127.0.0.0/8' })
+      expect(reason).not.toBe('ok')
+      expect(sent.length).toBeGreaterThan(0)
+      expect(sent.filter(Boolean)).toEqual([])
+    } finally {
+      vi.unstubAllEnvs()
+      server.close()
+      await rm(home, { recursive: true })
+    }
   })
 
   it('reads no directory but those the operator allows, also by way of links and other protocols', async () => {

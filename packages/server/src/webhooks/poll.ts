@@ -63,11 +63,18 @@ async function ask(ctx: Context, claimed: ClaimedPoll): Promise<RemoteRefs> {
   })
   const isRefused = found instanceof TokenRefused
   const remote = await lsRemote(addressOf(ctx, claimed), {
+    mayUseSshKeys: await mayUseSshKeys(ctx, claimed),
     allow: ctx.config.outboundAllow.join(' '),
     directories: ctx.config.pollDirectories,
     credentials: isRefused ? null : found,
   })
   return isRefused && !remote.ok ? { ok: false, reason: found.message } : remote
+}
+
+async function mayUseSshKeys({ db, config }: Context, claimed: ClaimedPoll): Promise<boolean> {
+  if (config.pollSshOrganizations.length === 0) return false
+  const { slug } = await polls.getOrganization(db, claimed.organization_id)
+  return config.pollSshOrganizations.includes(slug)
 }
 
 function addressOf({ keys }: Context, claimed: ClaimedPoll): string {
