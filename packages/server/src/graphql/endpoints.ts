@@ -31,6 +31,7 @@ export function graphqlEndpoints(ctx: Context, routes: readonly Route[]): Endpoi
       methods: ['POST'],
       url,
       body: 'json',
+      crossOrigin: true,
       bodyLimitBytes,
       async admit(request) {
         request.access = await authorizeToken(ctx, rule, request)
@@ -64,6 +65,7 @@ export function graphqlEndpoints(ctx: Context, routes: readonly Route[]): Endpoi
       methods: ['GET', 'PUT', 'PATCH', 'DELETE'],
       url,
       body: 'json',
+      crossOrigin: true,
       async handle(request, reply) {
         void reply.header('Allow', 'POST, OPTIONS')
         throw new ApiError(405, `${request.method} is not allowed here; send queries with POST.`)

@@ -10,12 +10,15 @@ type BodyKind = 'json' | 'bytes' | 'form' | 'stream'
 declare module 'fastify' {
   interface FastifyContextConfig {
     body?: BodyKind
+    crossOrigin?: boolean
   }
 }
 
 export interface Endpoint extends Pick<RouteOptions, 'url' | 'onSend' | 'errorHandler'> {
   methods: readonly HTTPMethods[]
   body: BodyKind
+  /** Pages of other origins may read the answers: it takes tokens, which no browser adds by itself, or tells only what is public. */
+  crossOrigin?: true
   /** Default 1 MiB. */
   bodyLimitBytes?: number
   /** Refuses callers before the body is read. */
@@ -33,11 +36,11 @@ export async function registerEndpoints(app: FastifyInstance, endpoints: readonl
 }
 
 function register(app: FastifyInstance, endpoint: Endpoint): void {
-  const { methods, body, bodyLimitBytes, admit, handle, ...options } = endpoint
+  const { methods, body, crossOrigin = false, bodyLimitBytes, admit, handle, ...options } = endpoint
   app.route({
     ...options,
     method: [...methods],
-    config: { body },
+    config: { body, crossOrigin },
     ...(bodyLimitBytes === undefined ? {} : { bodyLimit: bodyLimitBytes }),
     ...(admit === undefined ? {} : { onRequest: admit }),
     handler: handle,

@@ -22,6 +22,7 @@ const toEndpoint = (ctx: Context, route: Route): Endpoint => ({
   methods: route.methods,
   url: route.url,
   body: route.rawBody === null ? 'json' : 'bytes',
+  crossOrigin: true,
   bodyLimitBytes: route.bodyLimitBytes,
   async admit(request) {
     request.access = await authorize(ctx, route, request)
@@ -124,6 +125,7 @@ function refusedMethods(ctx: Context, routes: readonly Route[]): Endpoint[] {
       methods: everyMethod.filter((method) => !present.includes(method)),
       url,
       body: 'json',
+      crossOrigin: true,
       async handle(request, reply) {
         await countUnrouted(ctx, request)
         void reply.header('Allow', allowed)

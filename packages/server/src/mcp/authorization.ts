@@ -9,6 +9,7 @@ export const metadataEndpoints = (url: string, resource: string, scopes: readonl
     methods: ['GET'],
     url: address,
     body: 'json',
+    crossOrigin: true,
     handle: async () => ({
       resource: `${url}${resource}`,
       resource_name: 'Millrace',

@@ -73,6 +73,9 @@ const markdownType = 'text/markdown; charset=utf-8'
 const policy =
   "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
 
+/** Public text, which programs in browsers read too. */
+const forAnyOrigin = { config: { crossOrigin: true } }
+
 export function serveDocs(app: FastifyInstance, baseUrl: string, slices: Slices): void {
   // Made on the first request, which saves about 50 ms of the start.
   let document: string | undefined
@@ -81,7 +84,7 @@ export function serveDocs(app: FastifyInstance, baseUrl: string, slices: Slices)
   const readMarkdown = async () => (markdown ??= markdownDocs(baseUrl, await readDocument()))
   // Generic tools look for the document at the second URL.
   for (const address of ['/v2/openapi.json', '/openapi.json']) {
-    app.get(address, async (_request, reply) => {
+    app.get(address, forAnyOrigin, async (_request, reply) => {
       document ??= JSON.stringify(await readDocument())
       return reply.type('application/json').send(document)
     })
@@ -95,12 +98,14 @@ export function serveDocs(app: FastifyInstance, baseUrl: string, slices: Slices)
     if (/^text\/markdown\b/i.test(accept)) return reply.type(markdownType).send((await readMarkdown()).index)
     return reply.header('Content-Security-Policy', policy).type('text/html; charset=utf-8').send(page)
   })
-  app.get('/docs.md', async (_request, reply) => reply.type(markdownType).send((await readMarkdown()).index))
-  app.get('/llms.txt', async (_request, reply) =>
+  app.get('/docs.md', forAnyOrigin, async (_request, reply) =>
+    reply.type(markdownType).send((await readMarkdown()).index),
+  )
+  app.get('/llms.txt', forAnyOrigin, async (_request, reply) =>
     reply.type('text/plain; charset=utf-8').send((await readMarkdown()).llms),
   )
   for (const group of Object.keys(slices)) {
-    app.get(`/docs/${group}.md`, async (_request, reply) =>
+    app.get(`/docs/${group}.md`, forAnyOrigin, async (_request, reply) =>
       reply.type(markdownType).send((await readMarkdown()).groups.get(group)),
     )
   }

@@ -27,12 +27,14 @@ export const oauthEndpoints = (ctx: Context): Endpoint[] => [
     methods: ['GET'],
     url: '/.well-known/oauth-authorization-server',
     body: 'json',
+    crossOrigin: true,
     handle: async () => metadataOf(ctx.config.url),
   },
   {
     methods: ['POST'],
     url: registerPath,
     body: 'json',
+    crossOrigin: true,
     bodyLimitBytes: 16_384,
     async handle(request, reply) {
       const client = readMetadata(request.body)
@@ -49,6 +51,7 @@ export const oauthEndpoints = (ctx: Context): Endpoint[] => [
     methods: ['POST'],
     url: tokenPath,
     body: 'form',
+    crossOrigin: true,
     bodyLimitBytes: 16_384,
     async handle(request, reply) {
       void reply.header('Cache-Control', 'no-store')
