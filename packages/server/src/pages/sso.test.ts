@@ -367,6 +367,16 @@ describe('an attack on signing in', () => {
     const [mine, theirs] = [await aCompany({ provision: true }), await anOrganization(app)]
     const victim = await anAdmin(app, theirs)
     const { subject } = aPerson({ email: victim.email })
+    const refused = await signIn(mine, subject)
+    expect([refused.answer.status, refused.answer.text]).toEqual([
+      403,
+      expect.stringContaining('its owner decides'),
+    ])
+    expect((await app.request('GET', mine.org.path, { token: victim.token })).status).toBe(404)
+    const owner = aBrowser(app)
+    owner.use(await aSession(app, victim))
+    await signIn(mine, subject, owner)
+    expect((await app.request('GET', mine.org.path, { token: victim.token })).status).toBe(200)
     const { browser } = await signIn(mine, subject)
     expect(await who(browser)).toMatchObject({ id: victim.id })
     expect((await ask(browser, theirs.path)).status).toBe(404)

@@ -101,7 +101,8 @@ const finishSso: Page = {
     await ctx.signInLimits.finish(visitor.ip)
     // The provider is asked outside any transaction.
     const claims = await exchangeCode(providerOf(ctx, org, sso), ctx.outbound.send, query, start.pending)
-    const found = await signInPerson(ctx, { org, sso }, readClaims(claims, sso.groups_claim), visitor)
+    const read = readClaims(claims, sso.groups_claim)
+    const found = await signInPerson(ctx, { org, sso }, read, visitor, wholeAccount(input.session))
     if ('refusal' in found) throw forbidden(refusals[found.refusal](org.name))
     return openOrExtend(input, org, found.userId, start.next)
   },
@@ -119,7 +120,15 @@ const refusals: Record<Refusal, (organization: string) => string> = {
     `Your e-mail address belongs to a member who is another person at the provider. Ask an administrator of ${organization}.`,
   uninvited: (organization) =>
     `You are not a member of ${organization} yet. Ask an administrator for an invitation.`,
+  has_account: (organization) =>
+    `There is an account with your e-mail address here, and its owner decides to join ${organization}. Sign in to it with its password or a sign-in link, then begin again.`,
 }
+
+/** A provider or a limited token signs in to a part of an account only. */
+const wholeAccount = (session: PageInput['session']): string | null =>
+  session !== null && session.organizationIds === null && session.scopes.includes('write_user')
+    ? session.user.id
+    : null
 
 /** A session of the same person goes on, and reaches the organization too. One of another person ends. */
 async function openOrExtend(

@@ -56,6 +56,17 @@ export async function save(
     .execute()
 }
 
+/** The account of the address, if it has a password or is a member somewhere: then it is not only this organization's. */
+export async function findAccount(trx: Trx, email: string): Promise<{ id: string } | undefined> {
+  const { rows } = await sql<{ id: string }>`
+    select u.id from users u where lower(u.email) = lower(${email}) and (u.password_hash is not null
+      or exists (select from organization_members m where m.user_id = u.id)
+      or exists (select from api_access_tokens t where t.user_id = u.id and t.revoked_at is null))`.execute(
+    trx,
+  )
+  return rows[0]
+}
+
 /** Memberships that somebody has made stay as they are. Returns the new ones. */
 export async function insertTeams(
   trx: Trx,

@@ -21,24 +21,30 @@ export type Refusal =
   | 'other_person'
   /** Neither a member nor invited. */
   | 'uninvited'
+  /** The address has an account, and nobody has signed in to it here: the provider's word makes nobody else's account a member. */
+  | 'has_account'
 
 interface Visitor {
   ip: string
   userAgent: string | null
 }
 
-/** An identity that was seen before counts more than the address, which may pass to another person. */
+/**
+ * `signedInAs`: the person who has signed in to the whole account with this browser. An identity that was seen before counts more than the
+ * address, which may pass to another person.
+ */
 export async function signInPerson(
   ctx: Context,
   { org, sso }: { org: SsoOrganization; sso: SsoRow },
   claims: Claims,
   visitor: Visitor,
+  signedInAs: string | null,
 ): Promise<{ userId: string } | { refusal: Refusal }> {
   return inTransaction(ctx.db, async (trx) => {
     // The lock keeps the same person from joining twice.
     await organizations.lock(trx, org.id)
     const known = await identities.findBySubject(trx, org.id, sso.issuer, claims.subject)
-    const member = known ?? (await joinByEmail(trx, { org, sso }, claims, visitor))
+    const member = known ?? (await joinByEmail(trx, { org, sso }, claims, visitor, signedInAs))
     if ('refusal' in member) return member
     await identities.save(trx, {
       organization_id: org.id,
@@ -59,6 +65,7 @@ async function joinByEmail(
   { org, sso }: { org: SsoOrganization; sso: SsoRow },
   claims: Claims,
   visitor: Visitor,
+  signedInAs: string | null,
 ): Promise<identities.Person | { refusal: Refusal }> {
   const { email } = claims
   if (email === null || !isEmail(email)) return { refusal: 'no_email' }
@@ -67,6 +74,8 @@ async function joinByEmail(
   if (member !== undefined) return member.is_linked ? { refusal: 'other_person' } : member
   const isInvited = await invitations.hasPending(trx, org.id, email)
   if (!isInvited && !sso.provision) return { refusal: 'uninvited' }
+  const account = await identities.findAccount(trx, email)
+  if (account !== undefined && account.id !== signedInAs) return { refusal: 'has_account' }
   const user = await findOrInsertUser(trx, { email, name: claims.name ?? email, passwordHash: null })
   await insertMember(trx, originOf(user, visitor), org, user, { role: null, ssoMode: 'required' })
   return user
