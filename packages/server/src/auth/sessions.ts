@@ -2,7 +2,6 @@
 // (see http/session-cookie.ts). Only the hashes of both are stored.
 import { sql } from 'kysely'
 import type { Db, Trx } from '../db/pool.ts'
-import { inTransaction } from '../db/transaction.ts'
 import { hashToken, newId, newToken } from '../lib/ids.ts'
 import { flushTokenCaches } from './access-watch.ts'
 import type { CallerSession } from './caller.ts'
@@ -71,12 +70,6 @@ export async function recordSso(db: Db, value: string, organizationId: string, n
 /** Returns when no server has the session cached. Not for use inside a transaction. */
 export async function endSession(db: Db, value: string): Promise<void> {
   await db.deleteFrom('web_sessions').where('token_hash', '=', hashToken(value)).execute()
-  await flushTokenCaches(db)
-}
-
-/** All sessions of a user, on every server. Not for use inside a transaction. */
-export async function endSessionsOf(db: Db, userId: string): Promise<void> {
-  await inTransaction(db, (trx) => endSessionsIn(trx, userId, null))
   await flushTokenCaches(db)
 }
 

@@ -102,8 +102,17 @@ const storable = (slug: string | null) => (slug !== null && isStorable(slug) ? s
 
 /** Throws 429 where limits are enforced and one of them is exceeded. */
 export async function countRequest(ctx: Context, request: FastifyRequest, found: FoundToken): Promise<void> {
-  request.spent = await ctx.limits.spend(found.user.id, found.organization?.id ?? null)
+  request.spent = await ctx.limits.spend(countedAs(found), found.organization?.id ?? null)
   ctx.limits.refuseExceeded(request.spent)
+}
+
+/**
+ * What the limit of the user counts: the tokens of a person together, the sessions that the person has opened together, and those
+ * of each provider. So neither a token nor the provider of another organization uses up what the person's pages need.
+ */
+function countedAs({ user, session }: FoundToken): string {
+  if (session === null || session.opened_with === 'token') return user.id
+  return session.opened_with === 'sso' ? `${user.id} ${session.organization_id}` : `${user.id} session`
 }
 
 /** The access rule of a route or a page. */

@@ -1,7 +1,7 @@
 // The cookies of our pages. No script can read them, and forms of other sites do not send them. Their values need no encoding,
 // and only one is read of a request, so there is nothing that the package `cookie` would do for us.
 
-export type CookieName = 'session' | 'form' | 'sso'
+export type CookieName = 'session' | 'form' | 'sso' | 'known'
 
 /** Browsers accept the prefix only over https and for this host alone. */
 const nameOf = (baseUrl: string, name: CookieName) =>

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApp, useOwnApp, type TestApp } from '../../test/app.ts'
-import { aMember, anOrganization, aToken } from '../../test/builders.ts'
+import { aMember, anOrganization, aToken, tokenId } from '../../test/builders.ts'
+import { aSession } from '../../test/sessions.ts'
 
 /** Of the minute that began with the first request. */
 const secondsLeft = /^([1-9]|[1-5]\d|60)$/
@@ -99,6 +100,30 @@ describe('rate limits that are enforced', () => {
       'ratelimit-user-reset': String(reset),
       'ratelimit-user-warning': 'You have exceeded your API rate limit.',
     })
+  })
+
+  it('count the tokens of a person, the pages of the person, and each single sign-on provider apart', async () => {
+    const [own, others] = [await anOrganization(app), await anOrganization(app)]
+    const user = await aMember(app, own)
+    const ask = async (sent: { token?: string; headers?: Record<string, string> }) =>
+      (await app.request('GET', '/v2/user', sent)).status
+    const provider = (organization: { id: string }) =>
+      aSession(app, user, { how: 'sso', organizationId: organization.id })
+    const byToken = { how: 'token', accessTokenId: await tokenId(app, user.token) } as const
+    const foreign = await provider(others)
+    const ways = [
+      { token: user.token },
+      { headers: foreign },
+      { headers: await provider(own) },
+      { headers: await aSession(app, user) },
+    ]
+    for (const way of ways) {
+      const statuses = []
+      for (let count = 0; count < 5; count++) statuses.push(await ask(way))
+      expect(statuses).toEqual([200, 200, 200, 200, 429])
+    }
+    expect(await ask({ headers: await provider(others) })).toBe(429)
+    expect(await ask({ headers: await aSession(app, user, byToken) })).toBe(429)
   })
 
   it('refuse an organization with 429, whoever spent its requests', async () => {

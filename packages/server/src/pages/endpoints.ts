@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FoundToken } from '../auth/find-tokens.ts'
 import type { Context } from '../context.ts'
-import { admit, userAgentOf, type Rule } from '../http/access.ts'
+import { admit, countRequest, userAgentOf, type Rule } from '../http/access.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { keepForTheRest, toApiError } from '../http/error-handler.ts'
 import { pathOf } from '../http/query.ts'
@@ -109,9 +109,9 @@ const toSession = ({ found, value }: { found: FoundToken; value: string }): Sess
       }
     : null
 
-/** Requests for pages count too, but only responses of the API have the headers with the limits. */
+/** Requests for pages count too. */
 async function countAndAdmit(ctx: Context, rule: Rule, token: FoundToken, request: FastifyRequest) {
-  ctx.limits.refuseExceeded(await ctx.limits.spend(token.user.id, token.organization?.id ?? null))
+  await countRequest(ctx, request, token)
   return admit(ctx, rule, token, request)
 }
 

@@ -14,7 +14,7 @@ import {
 } from '../../test/builders.ts'
 import { aSession, withPassword } from '../../test/sessions.ts'
 import { flushTokenCaches } from '../auth/access-watch.ts'
-import { signInLimits } from '../auth/sign-in-limits.ts'
+import { signInLimits, type SignInLimits } from '../auth/sign-in-limits.ts'
 import { createSignInLink } from '../auth/sign-in-links.ts'
 import { hashToken } from '../lib/ids.ts'
 import { revokeAccessToken } from '../resources/people/access-token/revoke.ts'
@@ -28,6 +28,9 @@ beforeAll(async () => {
   org = await anOrganization(app)
   admin = await anAdmin(app, org)
 })
+
+const spend = (limits: SignInLimits, email: string, ip: string) =>
+  limits.spend({ email, ip, knownBrowser: null })
 
 const connectPath = () => `/organizations/${org.slug}/services/connect`
 
@@ -211,10 +214,56 @@ describe('POST /sign-in with a password', () => {
 
   it('allows 100 tries from a network', async () => {
     const limits = signInLimits(app.database.pool)
-    const from = (n: number) => limits.spend(`${n}@example.com`, `2001:db8:7:1::${n}`)
+    const from = (n: number) => spend(limits, `${n}@example.com`, `2001:db8:7:1::${n}`)
     for (let tries = 1; tries <= 100; tries++) await from(tries)
     await expect(from(101)).rejects.toMatchObject({ status: 429 })
-    await limits.spend('1@example.net', '2001:db8:7:2::1')
+    await spend(limits, '1@example.net', '2001:db8:7:2::1')
+  })
+
+  it('locks nobody out by wrong passwords from one network, or from all networks of one owner', async () => {
+    const limits = signInLimits(app.database.pool)
+    const { email } = await aPerson()
+    const refusedFrom = (ip: string) => spend(limits, email, ip).then(() => false, () => true) // prettier-ignore
+    for (const [region, own] of [
+      [(n: number) => `2001:db8:9:${n}::1`, '2001:db8:a::1'],
+      [(n: number) => `198.51.100.${n}`, '198.51.101.1'],
+    ] as const) {
+      const refusals = []
+      for (let tries = 0; tries < 60; tries++) refusals.push(await refusedFrom(region(tries % 20)))
+      expect(refusals.filter((isRefused) => !isRefused)).toHaveLength(30)
+      expect(await refusedFrom(own)).toBe(false)
+    }
+  })
+
+  it('slows guesses from many networks down, and leaves a browser of the owner tries of its own', async () => {
+    const limits = signInLimits(app.database.pool)
+    const person = await aPerson()
+    const known = aBrowser(app)
+    await known.signInWithPassword(person.email, password)
+    for (let tries = 0; tries < 100; tries++) await spend(limits, person.email, `203.0.${tries}.1`)
+    await expect(spend(limits, person.email, '192.0.2.1')).rejects.toMatchObject({ status: 429 })
+    expect((await aBrowser(app).signInWithPassword(person.email, password)).status).toBe(429)
+    const cookie = known.cookies.get('millrace_known') ?? ''
+    const again = aBrowser(app)
+    again.cookies.set('millrace_known', cookie)
+    expect((await again.signInWithPassword(person.email, 'wrong')).status).toBe(422)
+    expect((await again.signInWithPassword(person.email, password)).status).toBe(200)
+
+    const forged = aBrowser(app)
+    forged.cookies.set('millrace_known', `${cookie.slice(0, 32)}${'0'.repeat(32)}`)
+    expect((await forged.signInWithPassword(person.email, password)).status).toBe(429)
+    const other = await aPerson()
+    const stranger = aBrowser(app)
+    await stranger.signInWithPassword(other.email, password)
+    await stranger.get('/sign-in')
+    await stranger.submit('/sign-out')
+    expect((await stranger.signInWithPassword(person.email, password)).status).toBe(429)
+  })
+
+  it('makes no browser known that signed in with a token', async () => {
+    const browser = aBrowser(app)
+    await browser.signIn((await aPerson()).token)
+    expect(browser.cookies.has('millrace_known')).toBe(false)
   })
 })
 
@@ -355,6 +404,21 @@ describe('a session', () => {
     expect((await browser.get(connectPath())).status).toBe(303)
     await handlers.expire_sessions(app.ctx, {})
     expect(await app.db.selectFrom('web_sessions').select('id').execute()).toEqual([])
+  })
+
+  it('of a token that may only read ends no other session of its owner', async () => {
+    const person = await aMember(app, org)
+    const elsewhere = await aSession(app, person)
+    const limits = [{ scopes: ['read_builds', 'read_user'] }, { organizations: [org] }]
+    for (const limit of limits) {
+      const browser = aBrowser(app)
+      await browser.signIn(await aToken(app, person, limit))
+      const own = browser.headers()
+      await browser.get('/sign-in')
+      expect((await browser.submit('/sign-out', { everywhere: 'yes' })).status).toBe(200)
+      expect((await app.request('GET', '/v2/user', { headers: own })).status).toBe(401)
+      expect((await app.request('GET', '/v2/user', { headers: elsewhere })).status).toBe(200)
+    }
   })
 
   it('ends when its owner signs out; a form of another site does not sign out', async () => {

@@ -5,6 +5,7 @@ import { ApiError } from '../lib/errors.ts'
 import { isInRanges } from '../lib/ip-ranges.ts'
 import { isStorable } from '../lib/unstorable.ts'
 import { findCredentials } from '../resources/people/user/queries.ts'
+import { readKnownBrowser } from './known-browser.ts'
 import { listMemberships } from './memberships.ts'
 import { localPath, type Page, type PageAnswer, type PageInput, type Redirect } from './page.ts'
 import { linkForm, signedIn, signInForms } from './sign-in-forms.ts'
@@ -58,11 +59,12 @@ const refuse = (problem: string) => new ApiError(422, problem)
 async function byPassword(input: PageInput, next: string | null): Answered {
   const { ctx, form, visitor } = input
   const email = form.get('email')?.trim() ?? ''
-  await ctx.signInLimits.spend(email, visitor.ip)
   const user = isStorable(email) ? await findCredentials(ctx.db, email) : undefined
+  const knownBrowser = user === undefined ? null : readKnownBrowser(input, user.id)
+  const forgive = await ctx.signInLimits.spend({ email, ip: visitor.ip, knownBrowser })
   const isRight = await isPassword(user?.password_hash ?? null, form.get('password') ?? '')
   if (user === undefined || !isRight) throw refuse('The email address or the password is wrong.')
-  await ctx.signInLimits.forgive(email, visitor.ip)
+  await forgive()
   return startSession(input, { how: 'password', userId: user.id }, next ?? '/')
 }
 

@@ -1,7 +1,10 @@
-import { endSession, endSessionsOf } from '../auth/sessions.ts'
+import { flushTokenCaches } from '../auth/access-watch.ts'
+import { endSession } from '../auth/sessions.ts'
+import type { Context } from '../context.ts'
 import { writeCookie } from '../http/cookies.ts'
 import { html } from './html.ts'
-import type { Page } from './page.ts'
+import { deleteAllOfCaller } from '../resources/people/sessions/queries.ts'
+import type { Page, Session } from './page.ts'
 
 const signOut: Page = {
   method: 'POST',
@@ -9,9 +12,8 @@ const signOut: Page = {
   permission: 'anonymous',
   async handler({ ctx, session, form }) {
     if (session !== null) {
-      await (form.get('everywhere') === 'yes'
-        ? endSessionsOf(ctx.db, session.user.id)
-        : endSession(ctx.db, session.value))
+      if (form.get('everywhere') === 'yes') await endEverywhere(ctx, session)
+      await endSession(ctx.db, session.value)
     }
     return {
       title: 'Signed out',
@@ -20,6 +22,14 @@ const signOut: Page = {
       script: { does: 'keep', secret: null, to: '/sign-in' },
     }
   },
+}
+
+/** As `DELETE /v2/user/sessions`: what a token or a provider has opened ends no session that reaches more. */
+async function endEverywhere(ctx: Context, session: Session): Promise<void> {
+  const { user, scopes, organizationIds } = session
+  if (!scopes.includes('write_user')) return
+  await deleteAllOfCaller(ctx.db, { user, token: { organization_ids: organizationIds }, session })
+  await flushTokenCaches(ctx.db)
 }
 
 export const signOutPages: readonly Page[] = [signOut]

@@ -4,6 +4,7 @@ import type { NewSession } from '../auth/sessions.ts'
 import { endSession, openSession, sessionCookieSeconds } from '../auth/sessions.ts'
 import { writeCookie } from '../http/cookies.ts'
 import { html } from './html.ts'
+import { knownBrowserCookie } from './known-browser.ts'
 import type { PageAnswer, PageInput } from './page.ts'
 
 type Identity = NewSession extends infer One
@@ -32,6 +33,10 @@ export async function startSession(
     cookies: [
       writeCookie(ctx.config.url, 'session', value, sessionCookieSeconds),
       writeCookie(ctx.config.url, 'form', '', 0),
+      // Providers and tokens say nothing about who knows the password.
+      ...(identity.how === 'password' || identity.how === 'link'
+        ? [knownBrowserCookie(ctx, identity.userId)]
+        : []),
     ],
     script: { does: 'keep', secret: pageSecret, to },
   }

@@ -15,11 +15,18 @@ export interface UserSessionRow {
   expires_at: string
 }
 
+/** Who asks, and which organizations the token or session reaches. */
+interface Reaching {
+  user: { id: string }
+  token: Pick<Caller['token'], 'organization_ids'>
+  session: { id: string } | null
+}
+
 /**
  * The caller's sessions. A caller who reaches only some organizations sees only sessions that reach no others: the provider of
  * one organization must not end, or learn of, sign-ins to another.
  */
-const isSeenBy = ({ user, token, session }: Caller) => sql<boolean>`
+const isSeenBy = ({ user, token, session }: Reaching) => sql<boolean>`
   (${isOfUser(user.id)} and (${token.organization_ids}::uuid[] is null or w.id = ${session?.id ?? null}
     or w.opened_with = 'sso' and not exists (
       select from web_session_sso p
@@ -50,6 +57,6 @@ export async function deleteOfCaller(db: Db, caller: Caller, id: string): Promis
   if (numAffectedRows !== 1n) throw notFound('No session found')
 }
 
-export async function deleteAllOfCaller(db: Db, caller: Caller): Promise<void> {
+export async function deleteAllOfCaller(db: Db, caller: Reaching): Promise<void> {
   await sql`delete from web_sessions w where ${isSeenBy(caller)}`.execute(db)
 }

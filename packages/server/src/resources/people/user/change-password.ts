@@ -17,16 +17,22 @@ export async function changePassword(ctx: Context, caller: Caller, body: ChangeP
     )
   const problem = passwordProblem(body.new_password)
   if (problem !== null) throw refused(problem)
-  if (!isFreshLink(session, ctx.now())) await requirePassword(ctx, caller, body.current_password ?? '')
+  if (!isFreshLink(session, ctx.now()))
+    await requirePassword(ctx, caller, session.id, body.current_password ?? '')
   const hash = await hashPassword(body.new_password)
   await inTransaction(ctx.db, (trx) => setPassword(trx, user.id, hash, session.id))
 }
 
-async function requirePassword(ctx: Context, { user, request }: Caller, given: string): Promise<void> {
-  await ctx.signInLimits.spend(user.email, request.ip)
+async function requirePassword(
+  ctx: Context,
+  { user }: Caller,
+  sessionId: string,
+  given: string,
+): Promise<void> {
+  const forgive = await ctx.signInLimits.spendInSession(sessionId)
   const stored = (await findCredentials(ctx.db, user.email))?.password_hash ?? null
   if (stored === null)
     throw refused('You have no password yet. Ask the operator for a sign-in link to set one.')
   if (!(await isPassword(stored, given))) throw refused('The current password is wrong.')
-  await ctx.signInLimits.forgive(user.email, request.ip)
+  await forgive()
 }
