@@ -29,7 +29,7 @@ import type { Context } from './context.ts'
 import type { Database } from './db/pool.ts'
 import { graphqlEndpoints } from './graphql/endpoints.ts'
 import { registerEndpoints } from './http/endpoint.ts'
-import { serveMetrics } from './http/metrics.ts'
+import { measureHoldings, serveMetrics } from './http/metrics.ts'
 import { answerUnknownPaths } from './http/not-found.ts'
 import { restEndpoints } from './http/rest.ts'
 import type { Slices } from './http/route.ts'
@@ -208,6 +208,7 @@ export async function buildApp(ctx: Context, database: Database): Promise<Fastif
   app.addHook('preClose', () => dispatcher.stop())
   app.addHook('preClose', () => liveStreams(ctx).stop())
   measureWaitingAgents(ctx.metrics, dispatcher)
+  measureHoldings(ctx.metrics, app)
   const monitoring = monitoringOf(ctx, database)
   app.addHook('preClose', monitoring.stop)
   const { host, secrets } = ctx.config

@@ -10,6 +10,7 @@ import type { RawQuery } from '../http/query.ts'
 import { untilGone } from '../http/limits/gone.ts'
 import { allowSlowBody } from '../http/slow-bodies.ts'
 import { badRequest, notFound, unauthorized } from '../lib/errors.ts'
+import type { Owner } from '../lib/holdings.ts'
 import { isUuid } from '../lib/ids.ts'
 import { otherJob, type AgentRoute, type AgentRequest, type TokenOwners, type TokenKind } from './route.ts'
 import { findSuite } from './suite-token.ts'
@@ -28,8 +29,10 @@ export function agentEndpoints(
     body: 'bytes',
     bodyLimitBytes: route.bodyLimitBytes,
     async admit(request) {
-      owners.set(request, await authenticate(ctx, route, request))
-      if (route.token !== 'none') allowSlowBody(request)
+      const owner = await authenticate(ctx, route, request)
+      owners.set(request, owner)
+      const sender = senderOf(owner)
+      if (sender !== null) allowSlowBody(request, sender)
     },
     async handle(request, reply) {
       const input = {
@@ -43,6 +46,23 @@ export function agentEndpoints(
     },
   }))
 }
+
+/** null: the route takes no token. */
+function senderOf(owner: TokenOwners[TokenKind]): Owner | null {
+  if ('job' in owner) return { organizationId: owner.job.organizationId, sender: owner.job.id }
+  if ('agent' in owner) return { organizationId: owner.agent.organizationId, sender: owner.agent.id }
+  if ('suite' in owner) return { organizationId: owner.suite.organizationId, sender: owner.suite.id }
+  if ('registration' in owner) return senderOfRegistration(owner.registration)
+  if (!('joining' in owner)) return null
+  const { joining } = owner
+  if (joining.kind === 'own') return senderOfRegistration(joining.registration)
+  return { organizationId: joining.hosted.organization.id, sender: joining.hosted.hostedAgentId }
+}
+
+const senderOfRegistration = ({ organization, tokenId }: tokens.Registration): Owner => ({
+  organizationId: organization.id,
+  sender: tokenId,
+})
 
 const describe = (request: FastifyRequest): AgentRequest => ({
   id: request.id,

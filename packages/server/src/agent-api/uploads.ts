@@ -8,7 +8,7 @@ import { badRequest } from '../lib/errors.ts'
 import { isUuid } from '../lib/ids.ts'
 import { readForm } from '../resources/builds/artifacts/form.ts'
 import { checkTicket } from '../auth/tickets.ts'
-import { receiveFile, receivePart } from '../resources/builds/artifacts/upload.ts'
+import { getUploadable, receiveFile, receivePart } from '../resources/builds/artifacts/upload.ts'
 
 /** A sender that sends nothing for this long is disconnected. */
 const silenceMs = 60_000
@@ -39,24 +39,31 @@ async function receiveForm(ctx: Context, request: FastifyRequest): Promise<void>
   const { fields, file } = await readForm(request.headers['content-type'], request.raw)
   const id = fields.get('artifact_id') ?? ''
   checkTicket(ctx, 'upload', id, fields.get('ticket'))
-  allowSlowBody(request)
-  await receiveFile(ctx, id, file)
+  const artifact = await getUploadable(ctx, id)
+  allowSlowBody(request, senderOf(artifact))
+  await receiveFile(ctx, artifact, file)
 }
 
 async function receiveFilePart(ctx: Context, request: FastifyRequest): Promise<string> {
   const { artifact, part } = request.params as { artifact: string; part: string }
   const { ticket } = request.query as { ticket?: string | string[] }
   checkTicket(ctx, 'part', `${artifact} ${part}`, [ticket].flat().at(-1))
-  allowSlowBody(request)
   if (!isUuid(artifact)) throw badRequest('The address names no artifact.')
+  const announced = await getUploadable(ctx, artifact)
+  allowSlowBody(request, senderOf(announced))
   return receivePart(
     ctx,
-    artifact,
+    announced,
     Number(part),
     request.raw,
     Number(request.headers['content-length'] ?? NaN),
   )
 }
+
+const senderOf = (artifact: { organization_id: string; job_id: string }) => ({
+  organizationId: artifact.organization_id,
+  sender: artifact.job_id,
+})
 
 /** The rest of a refused upload is not read: the connection closes after the response. */
 export async function limitSilence<T>(

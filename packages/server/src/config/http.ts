@@ -30,6 +30,38 @@ export const httpSettings = subject('Requests', {
     { absent: 500, from: 1, to: 100_000 },
     'How many such requests a process waits for at once. Over the limit the response is 503, and the connection is closed',
   ),
+  MILLRACE_BODY_BYTES_PER_SECOND: integer(
+    { absent: 1024, from: 1, to: 1024 * 1024 },
+    'The slowest pace of a body whose sender is known. Below it the response is 408, and the connection is closed',
+  ),
+  MILLRACE_BODY_PACE_SECONDS: integer(
+    { absent: 30, from: 1, to: 3600 },
+    'The time over which that is measured',
+  ),
+  MILLRACE_BODIES: integer(
+    { absent: 5000, from: 1, to: 1_000_000 },
+    'How many bodies of known senders a process receives at once. Over the limit the response is 503',
+  ),
+  MILLRACE_BODIES_ORGANIZATION: integer(
+    { absent: 1000, from: 1, to: 1_000_000 },
+    'Those of one organization. Over the limit the response is 429',
+  ),
+  MILLRACE_BODIES_SENDER: integer(
+    { absent: 200, from: 1, to: 1_000_000 },
+    'Those of one user, agent, job, test suite or webhook. Over the limit the response is 429',
+  ),
+  MILLRACE_REQUESTS_ORGANIZATION: integer(
+    { absent: 4000, from: 1, to: 1_000_000 },
+    'Requests of one organization that are under way in a process, without those of agents. Over the limit the response is 429',
+  ),
+  MILLRACE_REQUESTS_USER: integer(
+    { absent: 1000, from: 1, to: 1_000_000 },
+    'Requests of one user that are under way in a process. Over the limit the response is 429',
+  ),
+  MILLRACE_CONNECTIONS: integer(
+    { absent: 10_000, from: 100, to: 1_000_000 },
+    'Connections of a process. Over the limit the one is closed that has waited longest for a request. Keep it below the files that the process may open',
+  ),
   MILLRACE_STREAMS: integer(
     { absent: 2000, from: 1, to: 1_000_000 },
     'Event and log streams that a process has open at once. Over the limit the response is 503',
@@ -70,6 +102,19 @@ export function readHttp(reader: Reader) {
       seconds: values.MILLRACE_UNKNOWN_BODY_SECONDS,
       most: values.MILLRACE_UNKNOWN_BODIES,
     },
+    knownBodies: {
+      bytesPerSecond: values.MILLRACE_BODY_BYTES_PER_SECOND,
+      paceSeconds: values.MILLRACE_BODY_PACE_SECONDS,
+      all: values.MILLRACE_BODIES,
+      perOrganization: values.MILLRACE_BODIES_ORGANIZATION,
+      perSender: values.MILLRACE_BODIES_SENDER,
+    },
+    requests: {
+      all: values.MILLRACE_CONNECTIONS,
+      perOrganization: values.MILLRACE_REQUESTS_ORGANIZATION,
+      perSender: values.MILLRACE_REQUESTS_USER,
+    },
+    mostConnections: values.MILLRACE_CONNECTIONS,
     streams: {
       all: values.MILLRACE_STREAMS,
       perOrganization: values.MILLRACE_STREAMS_ORGANIZATION,

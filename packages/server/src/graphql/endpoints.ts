@@ -6,8 +6,8 @@ import type { Context } from '../context.ts'
 import { routeTable } from '../http/call-route.ts'
 import { authorizeToken, type Rule } from '../http/access.ts'
 import type { Endpoint } from '../http/endpoint.ts'
+import { holdRequest } from '../http/limits/requests.ts'
 import type { Route } from '../http/route.ts'
-import { allowSlowBody } from '../http/slow-bodies.ts'
 import { ApiError, badRequest } from '../lib/errors.ts'
 import { limits } from './limits.ts'
 import { addressesOf } from './addresses.ts'
@@ -34,8 +34,9 @@ export function graphqlEndpoints(ctx: Context, routes: readonly Route[]): Endpoi
       crossOrigin: true,
       bodyLimitBytes,
       async admit(request) {
-        request.access = await authorizeToken(ctx, rule, request)
-        allowSlowBody(request)
+        const access = await authorizeToken(ctx, rule, request)
+        request.access = access
+        holdRequest(request, access)
       },
       async handle(request, reply) {
         requireJson(request)

@@ -15,7 +15,7 @@ import { callRoute } from './call-route.ts'
 import { registerEndpoints, type Endpoint } from './endpoint.ts'
 import type { Route } from './route.ts'
 import { buildServer } from './server.ts'
-import { allowSlowBody } from './slow-bodies.ts'
+import { holdRequest } from './limits/requests.ts'
 
 const app = useApp()
 
@@ -34,8 +34,9 @@ async function startCalls() {
     url: '/calls',
     body: 'json',
     async admit(request: FastifyRequest) {
-      request.access = await authorizeToken(app.ctx, rule, request)
-      allowSlowBody(request)
+      const access = await authorizeToken(app.ctx, rule, request)
+      request.access = access
+      holdRequest(request, access)
     },
     async handle(request, reply) {
       const { method, end, ...call } = request.body as { method: string; end: string }

@@ -46,6 +46,29 @@ export function measureRequests(app: FastifyInstance, { httpRequests }: Metrics)
   })
 }
 
+export function measureHoldings({ registry }: Metrics, { holdings }: FastifyInstance): void {
+  const registers = [registry]
+  const held = new Gauge({
+    name: 'millrace_held',
+    help: 'Requests under way, bodies on their way and streams open in this process.',
+    labelNames: ['what'],
+    registers,
+    collect() {
+      for (const [what, one] of Object.entries(holdings)) held.set({ what }, one.held)
+    },
+  })
+  const refused = new Counter({
+    name: 'millrace_held_refused_total',
+    help: 'How many more were refused, because a sender, an organization or all together had too many.',
+    labelNames: ['what'],
+    registers,
+    collect() {
+      refused.reset()
+      for (const [what, one] of Object.entries(holdings)) refused.inc({ what }, one.refused)
+    },
+  })
+}
+
 export function measureDatabase({ registry }: Metrics, { pool, slow, direct, outage }: Database): void {
   const registers = [registry]
   const pools: Array<[PoolName | 'direct', pg.Pool]> = [

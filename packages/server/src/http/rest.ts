@@ -8,6 +8,7 @@ import { sendAnswer, type Answer } from './answer.ts'
 import type { Endpoint } from './endpoint.ts'
 import { untilGone } from './limits/gone.ts'
 import { openStreams } from './limits/open-streams.ts'
+import { holdRequest } from './limits/requests.ts'
 import { fingerprint, once, onceOutside, readKey, type KeyedRequest } from './idempotency.ts'
 import { pathOf, type RawQuery } from './query.ts'
 import type { RawInput, Route } from './route.ts'
@@ -26,10 +27,10 @@ const toEndpoint = (ctx: Context, route: Route): Endpoint => ({
   bodyLimitBytes: route.bodyLimitBytes,
   async admit(request) {
     request.access = await authorize(ctx, route, request)
-    if (request.access.caller !== null) allowSlowBody(request)
+    const { caller, org } = request.access
+    if (caller !== null) holdRequest(request, { caller, org })
     if (route.rawBody === null) return
-    await route.rawBody.admit(ctx, request.params as Record<string, string>)
-    allowSlowBody(request)
+    allowSlowBody(request, await route.rawBody.admit(ctx, request.params as Record<string, string>))
   },
   async handle(request, reply) {
     if (route.mayFollow !== null) holdStream(ctx, request)

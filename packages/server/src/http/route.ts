@@ -7,6 +7,7 @@ import type { Feature } from '../auth/features.ts'
 import type { Permission } from '../auth/permissions.ts'
 import type { Scope } from '../auth/scopes.ts'
 import type { Context } from '../context.ts'
+import type { Owner } from '../lib/holdings.ts'
 import { badRequest, invalidFields, validationFailed } from '../lib/errors.ts'
 import type { Answer } from './answer.ts'
 import { checker } from '../lib/check.ts'
@@ -77,9 +78,9 @@ interface Following<Url> {
   params: Params<Url>
 }
 
-/** `admit` judges the URL before the body is read. */
+/** `admit` judges the URL before the body is read, and returns who the body counts for. */
 interface RawBody<Params> {
-  admit(ctx: Context, params: Params): Promise<void>
+  admit(ctx: Context, params: Params): Promise<Owner>
 }
 
 type Params<Url> = Record<ParamName<Url>, string>

@@ -4,6 +4,7 @@ import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import { allOf, watchAccess } from '../auth/access-watch.ts'
 import type { Context } from '../context.ts'
 import type { Database } from '../db/pool.ts'
+import type { Holdings } from '../lib/holdings.ts'
 import { commonHeaders } from './common-headers.ts'
 import { compressJson } from './compress.ts'
 import { readBodies } from './endpoint.ts'
@@ -11,11 +12,20 @@ import { answerError } from './error-handler.ts'
 import { measureRequests } from './metrics.ts'
 import { pathOf } from './query.ts'
 import { serveHealth } from './health.ts'
+import { limitConnections } from './limits/connections.ts'
 import { noteResponses } from './limits/gone.ts'
 import { openStreams } from './limits/open-streams.ts'
-import { limitUnknownBodies } from './slow-bodies.ts'
+import { limitRequests } from './limits/requests.ts'
+import { limitBodies } from './slow-bodies.ts'
 import { traceRequests } from './trace-requests.ts'
 import { answerUnreadable } from './unreadable-request.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** What callers hold, by name. */
+    holdings: Readonly<Record<string, Holdings>>
+  }
+}
 
 export async function buildServer(ctx: Context, database: Database): Promise<FastifyInstance> {
   const loggerInstance: FastifyBaseLogger = ctx.log
@@ -28,8 +38,9 @@ export async function buildServer(ctx: Context, database: Database): Promise<Fas
     trustProxy: ctx.config.trustedProxies.length > 0 ? [...ctx.config.trustedProxies] : false,
     // Go clients keep idle connections for 90 s. If the server closed them earlier, requests would fail at random.
     keepAliveTimeout: 95_000,
-    http: { headersTimeout: 100_000 },
-    // The upload of an artifact may take this long. slow-bodies.ts gives unknown callers less.
+    // Also the time until the first request on a new connection.
+    http: { headersTimeout: 30_000, connectionsCheckingInterval: 5000 },
+    // The upload of an artifact may take this long, if it keeps the pace that slow-bodies.ts demands.
     requestTimeout: 3_600_000,
     bodyLimit: 1024 * 1024,
     forceCloseConnections: 'idle',
@@ -55,7 +66,9 @@ export async function buildServer(ctx: Context, database: Database): Promise<Fas
   app.decorateRequest('spent', null)
   app.decorateRequest('hasSession', false)
   noteResponses(app)
-  limitUnknownBodies(app, ctx.config.unknownBodies)
+  limitConnections(app, ctx.config.mostConnections)
+  const requests = limitRequests(app, ctx.config.requests)
+  const bodies = limitBodies(app, ctx.config)
   readBodies(app)
   app.addHook('onSend', async (request, reply) => void reply.headers(commonHeaders(request)))
   compressJson(app)
@@ -64,6 +77,7 @@ export async function buildServer(ctx: Context, database: Database): Promise<Fas
   measureRequests(app, ctx.metrics)
   serveHealth(app, database.pool)
   const streams = openStreams(ctx)
+  app.decorate('holdings', { requests, bodies, streams: streams.endless })
   app.addHook('preClose', async () => streams.stop())
   const streamsToCheck = { clear: () => streams.checkNow(), trustUntil: () => {} }
   const watch = await watchAccess(database.direct, allOf(ctx.tokens, ctx.sessions, streamsToCheck), (error) =>

@@ -1,14 +1,25 @@
 // Abuse case R12: connections that send their bodies slowly, or never.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { describe, expect, it } from 'vitest'
-import { aRunningJob } from '../../test/agent-client.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { aRunningJob } from '../../test/job-runs.ts'
 import { eventually, useOwnApp, type TestApp } from '../../test/app.ts'
-import { anAdmin, anOrganization } from '../../test/builders.ts'
+import { aMember, anAdmin, anOrganization } from '../../test/builders.ts'
 
 const app = useOwnApp({ env: { MILLRACE_UNKNOWN_BODY_SECONDS: '1', MILLRACE_UNKNOWN_BODIES: '3' } })
 /** No body is dropped for its time, also on a slow machine. */
 const patient = useOwnApp({ env: { MILLRACE_UNKNOWN_BODY_SECONDS: '600', MILLRACE_UNKNOWN_BODIES: '3' } })
+
+const strict = useOwnApp({
+  env: {
+    MILLRACE_BODY_PACE_SECONDS: '1',
+    MILLRACE_BODY_BYTES_PER_SECOND: '1000',
+    MILLRACE_UNKNOWN_BODY_SECONDS: '600',
+  },
+})
+const small = useOwnApp({
+  env: { MILLRACE_BODIES_SENDER: '3', MILLRACE_REQUESTS_USER: '4', MILLRACE_CONNECTIONS: '100' },
+})
 
 interface Slow {
   socket: Socket
@@ -83,6 +94,80 @@ describe('abuse case R12: a body that does not come', () => {
     ).closed
     await release()
     expect((await asked).status).toBe(201)
+  })
+})
+
+describe('abuse case R36: bodies of senders that are known', () => {
+  it('are dropped when they fall behind the slowest pace', async () => {
+    const { run, org, admin } = await aRunningJob(strict)
+    const bearer = `Authorization: Bearer ${admin.token}`
+    for (const slow of [
+      await begin(`${org.path}/clusters`, [bearer], strict),
+      await begin('/mcp', [bearer, 'Content-Type: application/json'], strict),
+      await begin('/v1/graphql', [bearer, 'Content-Type: application/json'], strict),
+      await begin(`/v3/jobs/${run.id}/data/set`, [`Authorization: Token ${run.token}`], strict),
+    ]) {
+      await slow.closed
+      expect(slow.text()).toMatch(/^HTTP\/1.1 408 /)
+      expect(slow.text()).toContain('send at least 1000 bytes a second')
+    }
+  })
+
+  it('are limited in number for each sender: the next one is refused, and others are not', async () => {
+    const [{ run, org, admin }, another] = [await aRunningJob(small), await aRunningJob(small)]
+    const [clusters, dataOf] = [`${org.path}/clusters`, (id: string) => `/v3/jobs/${id}/data/set`]
+    for (const [path, own, otherPath, other] of [
+      [clusters, `Bearer ${admin.token}`, clusters, `Bearer ${(await aMember(small, org)).token}`],
+      [dataOf(run.id), `Token ${run.token}`, dataOf(another.run.id), `Token ${another.run.token}`],
+    ] as const) {
+      const held = await Promise.all([1, 2, 3, 4].map(() => begin(path, [`Authorization: ${own}`], small)))
+      const answered = () => held.filter(({ text }) => text().endsWith('}'))
+      await eventually('one is refused', async () => answered().length > 0)
+      expect(answered()).toHaveLength(1)
+      const [refused] = answered()
+      expect(refused?.text()).toMatch(/^HTTP\/1.1 429 /)
+      expect(refused?.text()).toMatch(/retry-after: 2/i)
+      expect(refused?.text()).toContain('You have 3 request bodies on their way')
+      const admitted = await begin(otherPath, [`Authorization: ${other}`], small)
+      admitted.socket.write('}'.padEnd(999))
+      await eventually('an answer', async () => admitted.text() !== '')
+      expect(admitted.text()).toMatch(/^HTTP\/1.1 (403|422|400) /)
+      for (const { socket } of [admitted, ...held]) socket.destroy()
+    }
+  })
+})
+
+describe('abuse case R36: connections', () => {
+  it('are held by at most so many requests of a user', async () => {
+    const { org, admin } = await aRunningJob(small)
+    const leaving = new AbortController()
+    onTestFinished(() => leaving.abort())
+    const headers = { authorization: `Bearer ${admin.token}` }
+    const open = () => fetch(`${small.address}${org.path}/events`, { headers, signal: leaving.signal })
+    for (let held = 0; held < 4; held++) expect((await open()).status).toBe(200)
+    const refused = await open()
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '2'])
+    expect(await refused.json()).toMatchObject({
+      message: expect.stringContaining('You have 4 requests under'),
+    })
+  })
+
+  it('without a request make room for new ones, the oldest first', async () => {
+    const { hostname, port } = new URL(small.address)
+    const idle: Socket[] = []
+    onTestFinished(() => idle.forEach((socket) => socket.destroy()))
+    for (let count = 0; count < 150; count++) {
+      const socket = connect(Number(port), hostname)
+      socket.on('error', () => {})
+      await once(socket, 'connect')
+      // Every second one begins a request and never ends its headers.
+      if (count % 2 === 1) socket.write('GET /healthz HTTP/1.1\r\nX-Half')
+      idle.push(socket)
+    }
+    expect((await small.request('GET', '/healthz')).status).toBe(200)
+    const isClosed = ({ closed, destroyed }: Socket) => closed || destroyed
+    await eventually('the oldest are closed', async () => idle.filter(isClosed).length >= 50)
+    expect(idle.slice(-40).filter(isClosed)).toEqual([])
   })
 })
 

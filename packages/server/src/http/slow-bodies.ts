@@ -1,15 +1,10 @@
 // An unknown caller has a few seconds to send a body, and the number of such bodies in flight is limited. Otherwise
 // anybody could hold connections for as long as an upload may take. Once the token, ticket or URL of a request has been
-// accepted, the server's general timeout applies.
+// accepted, the body must only keep a slow pace, and the number of bodies in flight is limited for each sender and organization.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-
-interface BodyLimits {
-  /** From the end of the headers to the end of the body. */
-  seconds: number
-  /** How many may be in flight at once. */
-  most: number
-}
+import type { Config } from '../config/config.ts'
+import { Holdings, type Owner } from '../lib/holdings.ts'
 
 interface Waiting {
   /** Stops the clock. */
@@ -17,9 +12,28 @@ interface Waiting {
   drop(status: number, message: string): void
 }
 
-const waitingOf = new WeakMap<IncomingMessage, Waiting>()
+interface Pace {
+  bytesPerSecond: number
+  /** The time over which it is measured. */
+  paceSeconds: number
+}
 
-export function limitUnknownBodies(app: FastifyInstance, { seconds, most }: BodyLimits): void {
+interface Known {
+  bodies: Holdings
+  pace: Pace
+}
+
+const waitingOf = new WeakMap<IncomingMessage, { waiting: Waiting; reply: FastifyReply }>()
+const knownOf = new WeakMap<object, Known>()
+
+/** Returns the bodies of known senders. */
+export function limitBodies(
+  app: FastifyInstance,
+  { unknownBodies, knownBodies }: Pick<Config, 'unknownBodies' | 'knownBodies'>,
+): Holdings {
+  const { seconds, most } = unknownBodies
+  const bodies = new Holdings('request bodies on their way', knownBodies)
+  knownOf.set(app.server, { bodies, pace: knownBodies })
   /** In the order of arrival. */
   const waiting = new Set<Waiting>()
   app.addHook('onRequest', (request, reply, next) => {
@@ -40,11 +54,18 @@ export function limitUnknownBodies(app: FastifyInstance, { seconds, most }: Body
       wait(request, reply, waiting, seconds)
     next()
   })
+  return bodies
 }
 
-/** To be called when the caller is known. */
-export function allowSlowBody({ raw }: FastifyRequest): void {
-  waitingOf.get(raw)?.end()
+/** To be called when the caller is known. Throws 429 where there are too many bodies of the sender or its organization. */
+export function allowSlowBody(request: FastifyRequest, owner: Owner): void {
+  const { raw } = request
+  const known = knownOf.get(request.server.server)
+  const entry = waitingOf.get(raw)
+  if (known === undefined || entry === undefined) return
+  const giveBack = known.bodies.take(owner)
+  entry.waiting.end()
+  keepPace(request, entry.reply, known.pace, giveBack)
 }
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>
@@ -73,9 +94,48 @@ function wait(request: FastifyRequest, reply: FastifyReply, waiting: Set<Waiting
     else entry.drop(408, `The body did not arrive within ${seconds} seconds.`)
   }, seconds * 1000)
   waiting.add(entry)
-  waitingOf.set(raw, entry)
+  waitingOf.set(raw, { waiting: entry, reply })
   raw.on('end', entry.end)
   socket.on('close', entry.end)
+}
+
+/** Drops a body that arrives too slowly. It is not the sender's fault while we do not read what has arrived. */
+function keepPace(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { bytesPerSecond, paceSeconds }: Pace,
+  giveBack: () => void,
+): void {
+  const { raw } = request
+  const { socket } = raw
+  const least = bytesPerSecond * paceSeconds
+  let readBefore = socket.bytesRead
+  const timer = setInterval(() => {
+    const isOurs = raw.readableFlowing === null || raw.readableLength > 0
+    const arrived = socket.bytesRead - readBefore
+    readBefore = socket.bytesRead
+    if (isOurs || arrived >= least) return
+    end()
+    answerAndClose(
+      request,
+      reply,
+      408,
+      `The body arrives too slowly: send at least ${bytesPerSecond} bytes a second.`,
+    )
+  }, paceSeconds * 1000)
+  timer.unref()
+  const end = () => {
+    clearInterval(timer)
+    giveBack()
+    raw.off('end', end)
+    raw.off('close', end)
+    reply.raw.off('close', end)
+    socket.off('close', end)
+  }
+  raw.on('end', end)
+  raw.on('close', end)
+  reply.raw.on('close', end)
+  socket.on('close', end)
 }
 
 function answerAndClose(request: FastifyRequest, reply: FastifyReply, status: number, message: string): void {

@@ -7,8 +7,8 @@ import { authorizeToken, type Rule } from '../http/access.ts'
 import { routeTable, type RouteTable } from '../http/call-route.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { toApiError } from '../http/error-handler.ts'
+import { holdRequest } from '../http/limits/requests.ts'
 import type { Route } from '../http/route.ts'
-import { allowSlowBody } from '../http/slow-bodies.ts'
 import { ApiError, forbidden } from '../lib/errors.ts'
 import { challenge, metadataEndpoints } from './authorization.ts'
 import { buildTools } from './build-tools.ts'
@@ -37,8 +37,9 @@ export function mcpEndpoints(ctx: Context, restRoutes: readonly Route[]): Endpoi
       },
       async admit(request) {
         refuseOtherOrigins(ctx, request)
-        request.access = await authorizeToken(ctx, rule, request)
-        allowSlowBody(request)
+        const access = await authorizeToken(ctx, rule, request)
+        request.access = access
+        holdRequest(request, access)
       },
       handle: (request, reply) => answer(ctx, routes, request, reply),
     },

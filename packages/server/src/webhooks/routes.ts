@@ -30,7 +30,8 @@ const receiveDeliveryRoute = route({
   bodyLimitBytes,
   rawBody: {
     async admit(ctx, { webhook }) {
-      await getTarget(ctx, webhook)
+      const { organization_id: organizationId, id: sender } = await getTarget(ctx, webhook)
+      return { organizationId, sender }
     },
   },
   answers: { 200: DeliveryAnswer },

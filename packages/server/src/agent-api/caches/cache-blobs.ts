@@ -42,7 +42,8 @@ async function receiveBlob(ctx: Context, request: FastifyRequest): Promise<void>
   const { key, query } = readRequest(request)
   const most = query.get('most') ?? ''
   checkTicket(ctx, 'cache write', `${key} ${most}`, query.get('ticket') ?? undefined)
-  allowSlowBody(request)
+  const { organization = '', pipeline = '' } = request.params as Record<string, string>
+  allowSlowBody(request, { organizationId: organization.toLowerCase(), sender: pipeline.toLowerCase() })
   const size = Number(request.headers['content-length'] ?? NaN)
   if (!(size >= 0 && size <= Number(most))) {
     throw badRequest(`Say how long the blob is, with Content-Length; at most ${most} bytes.`)

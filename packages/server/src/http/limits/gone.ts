@@ -14,12 +14,17 @@ export function noteResponses(app: FastifyInstance): void {
   })
 }
 
-/** Fastify's own `request.signal` does not abort any more once the body of a POST has been read. */
-export function untilGone({ raw }: FastifyRequest): AbortSignal {
+/** Calls it when the response is over. */
+export function onGone({ raw }: FastifyRequest, work: () => void): void {
   const response = responseOf.get(raw)
-  if (response === undefined || response.closed) return AbortSignal.abort()
+  if (response === undefined || response.closed) work()
+  else response.once('close', work)
+}
+
+/** Fastify's own `request.signal` does not abort any more once the body of a POST has been read. */
+export function untilGone(request: FastifyRequest): AbortSignal {
   const leaving = new AbortController()
-  response.once('close', () => leaving.abort())
+  onGone(request, () => leaving.abort())
   return leaving.signal
 }
 

@@ -17,8 +17,11 @@ class HashMismatch extends Error {
 }
 
 /** Receives a whole file. Reads the body to its end even if the artifact has a file already. */
-export async function receiveFile(ctx: Context, id: string, body: AsyncIterable<Buffer>): Promise<void> {
-  const artifact = await getUploadable(ctx, id)
+export async function receiveFile(
+  ctx: Context,
+  artifact: StoredArtifact,
+  body: AsyncIterable<Buffer>,
+): Promise<void> {
   if (artifact.blob_key !== null) return drain(body)
   const key = newBlobKey(artifact)
   await announce(ctx.db, key)
@@ -34,12 +37,11 @@ export async function receiveFile(ctx: Context, id: string, body: AsyncIterable<
 /** Receives one part of a file. Returns its ETag, which the agent reports when all parts are sent. */
 export async function receivePart(
   ctx: Context,
-  id: string,
+  { upload, file_size }: StoredArtifact,
   part: number,
   body: Readable,
   size: number,
 ): Promise<string> {
-  const { upload, file_size } = await getUploadable(ctx, id)
   if (!upload?.uploadId || part < 1 || part > upload.parts)
     throw notFound('No part of that number is awaited.')
   if (!(size >= 0 && size <= file_size)) throw badRequest('Say how long the part is, with Content-Length.')
@@ -92,7 +94,8 @@ async function toUploadError(ctx: Context, artifact: StoredArtifact, error: unkn
   return refused(error.message)
 }
 
-async function getUploadable(ctx: Context, id: string): Promise<StoredArtifact> {
+/** The artifact whose file a ticket allows to send. */
+export async function getUploadable(ctx: Context, id: string): Promise<StoredArtifact> {
   const artifact = await artifacts.findSigned(ctx.db, id)
   if (artifact === undefined || artifact.state === 'expired' || artifact.upload_destination !== '') {
     throw notFound('No artifact found')
