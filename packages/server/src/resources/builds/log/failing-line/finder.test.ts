@@ -36,6 +36,10 @@ describe('the failing row', () => {
     )
   })
 
+  it('is a complaint about a missing error page', () => {
+    expect(failingRow(['ok', 'error: there is no error page', 'bye'])).toBe('error: there is no error page')
+  })
+
   it('is the last attempt of a program that was tried again and passed, only if nothing else fails', () => {
     const passed = ['FAILED (failures=1)', '..', 'OK', 'error: disk full']
     expect(failingRow(['FAIL: test_a (t.A)', 'AssertionError: 1 != 2', ...passed])).toBe('error: disk full')
@@ -148,6 +152,7 @@ describe('a hostile log', () => {
     '::',
     '../',
     '● ',
+    '> @1',
     '"',
     '0 ',
   ])('of rows of %j ends', (part) => {

@@ -135,15 +135,15 @@ export class FailingLineFinder {
   push(number: number, whole: string, isRed: boolean): void {
     const state = this.#state
     if (state.decided !== null) return
+    const text = whole.length > mostCharacters ? whole.slice(0, mostCharacters) : whole
     const { isAfterMark, isScript } = state
     state.isAfterMark = false
-    state.isScript = scriptName.test(whole)
-    if (echo.test(whole) || (isScript && whole.startsWith('> '))) return
-    if (isAfterMark && report.test(whole)) return this.#decide(number, whole)
+    state.isScript = scriptName.test(text)
+    if (echo.test(text) || (isScript && text.startsWith('> '))) return
+    if (isAfterMark && report.test(text)) return this.#decide(number, text)
     state.last = number
     state.hasOutput = true
-    if (state.awaited.length > 0 && this.#await(number, whole)) return
-    const text = whole.length > mostCharacters ? whole.slice(0, mostCharacters) : whole
+    if (state.awaited.length > 0 && this.#await(number, text)) return
     if (hasCue(text) && !success.test(text)) this.#read(number, text, isRed)
     else if (isRed) this.#add(general, number, weights.red)
   }
@@ -235,7 +235,7 @@ export class FailingLineFinder {
     const left = awaited.filter(({ family, shape, from, until }) => {
       if (number > until) return false
       const points = familyNamed.get(family)?.shapes[shape]?.points
-      if (points?.test(text.slice(0, mostCharacters)) !== true) return true
+      if (points?.test(text) !== true) return true
       const block = blocks[family]
       if (block?.row === from) {
         block.row = number

@@ -15,9 +15,9 @@ export const harmless =
 export const success =
   /^(?:\s*(?:✓|✔|√|ok \d+ |test \S.* \.\.\. ok$)|\[INFO\] (?!BUILD ))|[ \]](?:PASSED|SKIPPED|XFAIL)(?: +\[ *\d+%\])?$/
 
-/** "0 failed", "no errors", "failures: 0". */
+/** "0 failed", "no errors", "failures: 0", but not "error: no error page". */
 export const zeroCount =
-  /\b(?:0|no|zero|without(?: any)?|never) (?:[\w-]+ ){0,2}(?:errors?|fail(?:s|ed|ing|ures?)?|exceptions?|problems?|panics?)\b|\b(?:errors?|fail(?:s|ed|ing|ures?)?|exceptions?)(?: count)?["']?(?:: ?| ?= ?|\t| {2,})(?:0\b|none|null|false|no\b|nil|\[\])/i
+  /^(?!\W{0,6}(?:error|fatal): (?!0\b|none)).*?(?:\b(?:0|no|zero|without(?: any)?|never) (?:[\w-]+ ){0,2}(?:errors?|fail(?:s|ed|ing|ures?)?|exceptions?|problems?|panics?)\b|\b(?:errors?|fail(?:s|ed|ing|ures?)?|exceptions?)(?: count)?["']?(?:: ?| ?= ?|\t| {2,})(?:0\b|none|null|false|no\b|nil|\[\]))/i
 
 /** "1.5 s ERROR …", "web-1 | …", "#8 0.412 …", "cart:test: …": who wrote the row, or when. */
 export const prefix =
