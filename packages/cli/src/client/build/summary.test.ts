@@ -92,6 +92,17 @@ const summary: FailureSummary = {
 }
 
 describe('the summary of a failed build', () => {
+  it('has the colors of the log on a terminal', () => {
+    const [job] = summary.jobs
+    if (job === undefined) throw new Error('The summary has no job.')
+    const runs = [['E   no', 'fg1'], ' more\u001b[2J']
+    const log = { ...job.log, rows: [{ row: 7, text: 'E   no more', runs }] }
+    const style = openStyle({ color: true }, { isTTY: true }, {})
+    expect(describeSummary({ ...summary, jobs: [{ ...job, log }] }, style)).toContain(
+      '  | \u001b[31mE   no\u001b[0m more␛[2J',
+    )
+  })
+
   it('shows failed jobs with their logs, tests and annotations, without control characters', () => {
     expect(describeSummary(summary, openStyle({ color: false }))).toEqual([
       'Build #12 of web on main  ✗ failed',

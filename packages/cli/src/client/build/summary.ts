@@ -2,6 +2,7 @@
 import type { FailureSummary } from '@millrace/server/wire.ts'
 import { showText } from '../pager.ts'
 import { openStyle, stateText, type Style } from '../style.ts'
+import { styledRow } from '../log-rows.ts'
 import { oneLine, printable } from '../text.ts'
 import { findBuild, type BuildOptions } from '../find-build.ts'
 
@@ -15,9 +16,11 @@ export async function summarizeBuild(text: string | undefined, options: SummaryO
   const query = new URLSearchParams()
   if (options.maxJobs !== undefined) query.set('max_jobs', String(options.maxJobs))
   if (options.maxBytes !== undefined) query.set('max_bytes', String(options.maxBytes))
+  const style = openStyle(options)
+  if (style.hasColor && !options.json) query.set('styles', 'true')
   const summary = await api.get<FailureSummary>(`${path}/failure_summary?${query.toString()}`)
   if (options.json) console.log(JSON.stringify(summary))
-  else await showText(describeSummary(summary, openStyle(options)).join('\n'))
+  else await showText(describeSummary(summary, style).join('\n'))
 }
 
 export function describeSummary(summary: FailureSummary, style: Style): string[] {
@@ -82,7 +85,11 @@ function describeJob(job: FailureSummary['jobs'][number], style: Style): string[
     '',
     `${stateText(style, job.state)}  ${style.bold(oneLine(job.name ?? job.command ?? job.id))}${facts.length === 0 ? '' : `  ${facts.join(', ')}`}`,
     ...(log.group === null ? [] : [`  ${style.dim(oneLine(log.group))}`]),
-    ...log.rows.map(({ text }) => `  | ${printable(text).replaceAll('\n', ' ')}`),
+    ...log.rows.map(({ text, runs }) =>
+      style.hasColor && runs !== undefined
+        ? `  | ${styledRow([null, ...runs])}`
+        : `  | ${printable(text).replaceAll('\n', ' ')}`,
+    ),
     ...(log.status === 'shown' ? [`  ${style.dim(`The whole log: millrace job log ${job.id}`)}`] : []),
   ]
 }

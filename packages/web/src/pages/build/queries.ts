@@ -12,7 +12,7 @@ export const buildQuery = (params: BuildAddress) =>
   query(`GET ${build}`, { params, query: { exclude_jobs: true, exclude_pipeline: true } })
 
 export const failureSummaryQuery = (params: BuildAddress) =>
-  query(`GET ${build}/failure_summary`, { params, query: { max_jobs: 20 } })
+  query(`GET ${build}/failure_summary`, { params, query: { max_jobs: 20, styles: true } })
 
 export interface LoadedGraph {
   table: JobTable

@@ -19,15 +19,37 @@ describe('cutText', () => {
   })
 })
 
+const rowOf = (row: number, runs: Array<[text: string, style: string]>) => ({
+  row,
+  content: { time: null, runs: runs.map(([text, style]) => ({ text, style, link: '' })) },
+})
+
 describe('presentRows', () => {
   it('leaves out marks of agents and empty rows at both ends, and counts what it cuts', () => {
-    const rows = ['', 'first', '', 'x'.repeat(600), '^^^ +++', ''].map((text, index) => ({
-      row: index + 1,
-      text,
-    }))
-    const shown = presentRows(rows)
+    const texts = ['', 'first', '', 'x'.repeat(600), '^^^ +++', '']
+    const shown = presentRows(texts.map((text, index) => rowOf(index + 1, [[text, '']])))
     expect(shown.cutTexts).toBe(1)
     expect(shown.rows.map(({ row }) => row)).toEqual([2, 3, 4])
     expect(shown.rows[2]?.text).toHaveLength(500)
+  })
+
+  it('keeps styles, and shows the same text in them', () => {
+    const [row, long] = presentRows([
+      rowOf(1, [
+        ['E  ', 'fg1 bold'],
+        [' a\u0000\u202eb', ''],
+        ['  ', 'bg1'],
+      ]),
+      rowOf(2, [
+        ['x'.repeat(400), 'fg1'],
+        ['y'.repeat(400), 'fg2'],
+        ['z', 'fg3'],
+      ]),
+    ]).rows
+    expect(row).toEqual({ row: 1, text: 'E   ab', runs: [['E  ', 'fg1 bold'], ' ab'] })
+    expect(long?.runs).toEqual([
+      ['x'.repeat(400), 'fg1'],
+      [`${'y'.repeat(99)}…`, 'fg2'],
+    ])
   })
 })

@@ -77,6 +77,15 @@ describe('the log of a failed job', () => {
     },
   )
 
+  it('has the styles of the rows if they are asked for', async () => {
+    const scene = await aJob()
+    await sendLog(app, scene.run, 'ok\n\u001b[1;31mError:\u001b[0m no\n')
+    await scene.run.finish(1)
+    const [styled] = (await summaryOf(scene, '?styles=true')).jobs
+    expect(styled?.log.rows[1]).toEqual({ row: 2, text: 'Error: no', runs: [['Error:', 'fg1 bold'], ' no'] })
+    expect((await logOf(scene)).rows[1]).toEqual({ row: 2, text: 'Error: no' })
+  })
+
   it('shows the end of a log without groups, and a short log whole', async () => {
     const scene = await aJob()
     await sendLog(app, scene.run, 'one\ntwo\n\nthree\n\n')

@@ -16,10 +16,10 @@ import {
   readPart,
   readTable,
 } from '../log/rows/rows-object.ts'
-import { parseRow, textOf } from '../log/screen/row.ts'
+import { parseRow } from '../log/screen/row.ts'
 import type { StoredRows } from '../log/queries.ts'
 import { chooseRows } from '../log/failing-line/excerpt.ts'
-import { presentRows, type Excerpt, type ShownRow } from './excerpt.ts'
+import { presentRows, type Excerpt, type ReadRow } from './excerpt.ts'
 import { readEnds, type Checkpoint, type EndChunk, type LogRow } from './log-queries.ts'
 import type { LogStatus } from './schema.ts'
 import type { readTails, Tail } from './tail-tasks.ts'
@@ -104,7 +104,7 @@ async function readStored(ctx: Context, stored: StoredRows, mostRows: number): P
   const outline = await findOutline(ctx, stored)
   const known = { groups: outline?.groups ?? [], failingRow: outline?.failingRow ?? null, first: 1, total }
   const { group, failingRow, ranges, leftOut } = chooseRows(known, mostRows)
-  const chosen: ShownRow[] = []
+  const chosen: ReadRow[] = []
   for (const range of ranges) chosen.push(...(await readRange(ctx, stored, range)))
   const wanted = ranges.reduce((sum, [from, to]) => sum + to - from + 1, 0)
   return {
@@ -126,20 +126,16 @@ async function findOutline(ctx: Context, stored: StoredRows): Promise<LogOutline
 }
 
 /** Rows that are longer than a few blocks are left out. */
-async function readRange(
-  ctx: Context,
-  stored: StoredRows,
-  [from, to]: [number, number],
-): Promise<ShownRow[]> {
+async function readRange(ctx: Context, stored: StoredRows, [from, to]: [number, number]): Promise<ReadRow[]> {
   const table = await readTable(ctx, stored)
   const last = findBlock(table, to)
   const first = Math.max(findBlock(table, from), last - mostBlocks + 1)
-  const shown: ShownRow[] = []
+  const shown: ReadRow[] = []
   for (const block of await readBlocks(ctx, stored, table, first, last)) {
     const { firstRow } = block
     const rows = await inflateRows(block, mostBlockBytes)
     for (let row = Math.max(from, firstRow); row <= to && row - firstRow < rows.length; row++)
-      shown.push({ row, text: textOf(parseRow(rows[row - firstRow] ?? '[null]')) })
+      shown.push({ row, content: parseRow(rows[row - firstRow] ?? '[null]') })
   }
   return shown
 }

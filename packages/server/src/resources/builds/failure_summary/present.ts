@@ -87,7 +87,11 @@ export function presentCounts(rows: readonly CountRow[]): JobCounts {
   return counts
 }
 
-export function presentJob(urls: BuildUrls, job: ProblemRow, found: FoundLog): SummarizedJob {
+export function presentJob(
+  urls: BuildUrls,
+  job: ProblemRow,
+  { found, hasStyles }: { found: FoundLog; hasStyles: boolean },
+): SummarizedJob {
   const web_url = `${urls.page}#${job.id}`
   return {
     id: job.id,
@@ -111,7 +115,7 @@ export function presentJob(urls: BuildUrls, job: ProblemRow, found: FoundLog): S
       job.triggered_slug === null || job.triggered_number === null
         ? null
         : `${urls.organization}/pipelines/${job.triggered_slug}/builds/${job.triggered_number}`,
-    log: presentLog(web_url, found),
+    log: presentLog(web_url, found, hasStyles),
   }
 }
 
@@ -122,7 +126,7 @@ function reasonOf({ state, note }: ProblemRow): string | null {
   return state === 'running' ? 'has reported that it will fail' : null
 }
 
-function presentLog(jobUrl: string, found: FoundLog): SummarizedLog {
+function presentLog(jobUrl: string, found: FoundLog, hasStyles: boolean): SummarizedLog {
   const { status } = found
   if (status !== 'shown') {
     return { status, group: null, failing_row: null, total_rows: null, rows: [], web_url: null }
@@ -134,7 +138,7 @@ function presentLog(jobUrl: string, found: FoundLog): SummarizedLog {
     group: group === null ? null : cutText(plainText(group), 200),
     failing_row,
     total_rows,
-    rows,
+    rows: hasStyles ? rows : rows.map(({ row: number, text }) => ({ row: number, text })),
     web_url: row === null ? jobUrl : `${jobUrl}/L${row}`,
   }
 }

@@ -18,9 +18,13 @@ const getFailureSummaryRoute = route({
   async handler({ ctx, org, caller, params, query, gone }) {
     const build = await findBuild(ctx.db, org.id, params.pipeline, params.build)
     if (build === undefined) throw notFound('No build found')
-    const limits = { maxBytes: query.max_bytes ?? 64 * 1024, maxJobs: query.max_jobs ?? 10 }
+    const wanted = {
+      maxBytes: query.max_bytes ?? 64 * 1024,
+      maxJobs: query.max_jobs ?? 10,
+      hasStyles: query.styles === true,
+    }
     const work = workOf('page', { org, caller, gone })
-    return okJson(await summarizeFailures({ ctx, org, caller }, build, limits, work))
+    return okJson(await summarizeFailures({ ctx, org, caller }, build, wanted, work))
   },
 })
 

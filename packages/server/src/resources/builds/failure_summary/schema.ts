@@ -17,6 +17,9 @@ export const FailureSummaryQuery = {
       description: 'The answer is never larger. To fit, it has fewer rows of logs first, then fewer entries.',
     }),
   ),
+  styles: Type.Optional(
+    Type.Boolean({ default: false, description: 'Rows of logs have their `runs` too, with colors.' }),
+  ),
   max_jobs: Type.Optional(
     Type.Integer({
       minimum: 0,
@@ -84,6 +87,12 @@ const LogRow = Type.Object({
     }),
   ),
   text: text('Plain text. A long row is cut, and then ends with `…`.'),
+  runs: Type.Optional(
+    Type.Array(Type.Union([Type.String(), Type.Array(Type.String())]), {
+      description:
+        'Only with `styles=true`: the text in its styles, each run `"text"` or `["text", "style"]`, as in the rows of a log.',
+    }),
+  ),
 })
 
 const LogStatus = oneOf(

@@ -29,11 +29,16 @@ interface Limits {
   maxJobs: number
 }
 
+interface Wanted extends Limits {
+  /** Rows of logs have their colors too. */
+  hasStyles: boolean
+}
+
 /** The summary as JSON text. */
 export async function summarizeFailures(
   { ctx, org, caller }: RequestContext,
   build: summaries.BuildRow,
-  { maxBytes, maxJobs }: Limits,
+  { maxBytes, maxJobs, hasStyles }: Wanted,
   work: WorkOwner,
 ): Promise<string> {
   const [counted, problems, waiting, annotations, [annotationCounts], tests, range] = await batch(ctx.db, [
@@ -72,7 +77,7 @@ export async function summarizeFailures(
     {
       build: presentBuild(urls, build),
       counts: { ...counts, annotations: all, error_annotations: errors, failed_tests: failedTests },
-      jobs: problems.map((job) => presentJob(urls, job, logOf(job))),
+      jobs: problems.map((job) => presentJob(urls, job, { found: logOf(job), hasStyles })),
       annotations: annotations.map(presentAnnotation),
       tests: tests.map((test) => presentTest(urls, test)),
       waiting: explained.map((entry) => ({ ...entry, web_url: `${urls.page}#${entry.job_id}` })),

@@ -1,9 +1,9 @@
 // Replays the ends of logs that have no object of rows yet, for a thread.
 import { chooseRows } from '../log/failing-line/excerpt.ts'
-import { presentRows, type Excerpt, type ShownRow } from './excerpt.ts'
+import { presentRows, type Excerpt, type ReadRow } from './excerpt.ts'
 import { summarize } from '../log/rows/outline.ts'
 import { Replay, type ReplayState } from '../log/rows/replay.ts'
-import { textOf, type Row } from '../log/screen/row.ts'
+import type { Row } from '../log/screen/row.ts'
 
 export interface Tail {
   /** null: the bytes begin at the start of the log, or in its middle. */
@@ -29,10 +29,10 @@ function readTail({ state, bytes, isFinal, isFromMiddle }: Tail, mostRows: numbe
   const total = before + read.length
   const first = before + (isFromMiddle && read.length > 1 ? 2 : 1)
   const choice = chooseRows({ groups, failingRow, first, total }, mostRows)
-  const chosen = choice.ranges.flatMap(([from, to]): ShownRow[] =>
+  const chosen = choice.ranges.flatMap(([from, to]): ReadRow[] =>
     read
       .slice(from - before - 1, to - before)
-      .map((row, index) => ({ row: isFromMiddle ? null : from + index, text: textOf(row) })),
+      .map((content, index) => ({ row: isFromMiddle ? null : from + index, content })),
   )
   return {
     group: choice.group,

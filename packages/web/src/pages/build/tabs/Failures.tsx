@@ -2,9 +2,11 @@
 import { showLabel } from '@millrace/engine/labels/show.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { Fragment } from 'react'
 import type { BuildAddress } from '../../../api/addresses.ts'
 import type { Schemas } from '../../../api/operations.ts'
 import { selectOnClick } from '../../../graph/view.ts'
+import { Runs } from '../../../log/rows/Runs.tsx'
 import { Icon } from '../../../parts/Icon.tsx'
 import { StateIcon } from '../../../parts/state-badge/StateBadge.tsx'
 import { Empty, NotLoaded } from '../../../parts/States.tsx'
@@ -96,9 +98,11 @@ function Failure({ job, selection }: { job: FailedJob; selection: Selection }) {
             // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
             tabIndex={0}
           >
-            {textOf(log.rows, 0, failingAt)}
-            <strong className={styles.failing}>{textOf(log.rows, failingAt, failingAt + 1)}</strong>
-            {textOf(log.rows, failingAt + 1)}
+            <ShownRows rows={log.rows} start={0} end={failingAt} />
+            <strong className={styles.failing}>
+              <ShownRows rows={log.rows} start={failingAt} end={failingAt + 1} />
+            </strong>
+            <ShownRows rows={log.rows} start={failingAt + 1} end={log.rows.length} />
           </pre>
         </div>
       )}
@@ -118,11 +122,16 @@ const reasonOf = ({ reason, exit_status: exit, soft_failed: isSoft }: FailedJob)
 
 type Rows = FailedJob['log']['rows']
 
-const textOf = (rows: Rows, start: number, end = rows.length): string =>
-  rows
-    .slice(start, end)
-    .map(({ text }, index) => `${hasGap(rows, start + index) ? '…\n' : ''}${text}\n`)
-    .join('')
+const ShownRows = ({ rows, start, end }: { rows: Rows; start: number; end: number }) =>
+  rows.slice(start, end).map(({ text, runs = [text] }, index) => (
+    // Rows have no identity besides their place.
+    // oxlint-disable-next-line react/no-array-index-key
+    <Fragment key={index}>
+      {hasGap(rows, start + index) && '…\n'}
+      <Runs runs={runs} />
+      {'\n'}
+    </Fragment>
+  ))
 
 /** The numbers of the row and of the one before it do not follow each other. */
 function hasGap(rows: Rows, index: number): boolean {
