@@ -1,4 +1,5 @@
 // Jobs of hosted queues, from runnable to the end of their container, on an in-memory engine.
+import { sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
   aHostedPipeline,
@@ -114,6 +115,23 @@ describe('a job of a hosted queue', () => {
     expect(await statesOf(app, build)).toEqual({ true: 'scheduled' })
     engine.recover()
     expect(await untilEnded(app, build)).toBe('passed')
+    await untilQuiet(app)
+  })
+
+  it("fails with the engine's words when its container cannot be started for an hour", async () => {
+    const world = await aHostedWorld(app)
+    engine.fail('not reached', 'startContainer')
+    const build = await aBuild(app, world.org, await aHostedPipeline(app, world, '[{ command: "true" }]'))
+    const id = await jobNamed(app, build, 'true')
+    const past = sql`now() - interval '61 minutes'`
+    await inTime('it was tried', async () => {
+      const { rows: moved } = await sql`
+        update hosted_agents set created_at = ${past}
+        where job_id = ${id} and last_error is not null returning id`.execute(app.db)
+      return moved.length > 0
+    })
+    expect(await untilEnded(app, build)).toBe('failed')
+    engine.recover()
     await untilQuiet(app)
   })
 

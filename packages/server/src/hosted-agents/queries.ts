@@ -16,12 +16,15 @@ export interface HostedAgent {
   job_id: string | null
   agent_id: string | null
   start_attempts: number
+  /** Since when its job, or else the queue, waits for it. */
+  wanted_since: string
   git_mirror: boolean
 }
 
 const columns = sql`
   h.id, h.organization_id, h.cluster_id, h.queue_id, q.key as queue_key, h.image_ref, h.instance_shape, h.job_id,
-  h.agent_id, h.start_attempts, c.hosted_git_mirror_enabled as git_mirror`
+  h.agent_id, h.start_attempts, coalesce(h.assigned_at, h.created_at) as wanted_since,
+  c.hosted_git_mirror_enabled as git_mirror`
 
 type Inserted =
   | 'id'

@@ -13,6 +13,9 @@ import { attachVolume } from './cache-volumes.ts'
 /** The lifetime of the token, from the start of the container. */
 const tokenSeconds = 300
 
+/** A job whose container cannot be started for so long fails with the engine's words. */
+const mostStartMinutes = 60
+
 /** The wait before a warm agent that the engine refused is tried again. */
 const refusedSeconds = 300
 
@@ -33,7 +36,15 @@ export async function startAgent(
     // A short job may have ended, and its container been deleted, before the engine answers the start.
     if (!(await hosted.postpone(ctx.db, agent.id, { state: 'starting', until, error: message }))) return
     ctx.log.warn({ err: error, hosted_agent_id: agent.id }, 'A hosted agent could not be started.')
-    if (isRefused && agent.job_id !== null) await failAgent(ctx, agent, message)
+    if (agent.job_id === null) return
+    if (isRefused) await failAgent(ctx, agent, message)
+    else if (ctx.now().getTime() - Date.parse(agent.wanted_since) > mostStartMinutes * 60_000) {
+      await failAgent(
+        ctx,
+        agent,
+        `its container could not be started for ${mostStartMinutes} minutes: ${message}`,
+      )
+    }
   }
 }
 

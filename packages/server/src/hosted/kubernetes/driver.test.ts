@@ -438,6 +438,22 @@ describe('a pod', () => {
     expect(left()).toEqual([])
   })
 
+  it('that builds an image and never starts says why, and ends with its time', async () => {
+    world.cluster.misbehaving.hasNoNode = true
+    const [driver, stopping] = [open(), new AbortController()]
+    let log = ''
+    const onLog = (text: string) => {
+      log += text
+      world.cluster.behave()
+      stopping.abort(new HostedRefused('The time is over.'))
+    }
+    await expect(driver.buildImage(aBuild({ onLog, signal: stopping.signal }))).rejects.toThrow(
+      'The time is over.',
+    )
+    expect(log).toBe('The build waits: 0/1 nodes are available.\n')
+    expect(left()).toEqual([])
+  })
+
   it('that is stopped while it starts does not start', async () => {
     const [driver, container] = [open({ ...hasty, startSeconds: 120 }), aContainer()]
     world.cluster.misbehaving.hasNoNode = true

@@ -5,7 +5,7 @@ import { buildName, buildSteps, describeBuild, type BuildStep } from './build-jo
 import { deleteObject, find, poll, type Cluster } from './cluster.ts'
 import { deleteRecord, findRecord, listRecords, saveRecord, shortHash } from './image-records.ts'
 import { podLog, type PodLog } from './pod-log.ts'
-import { missingImage, whyFailed } from './pod-status.ts'
+import { missingImage, whyFailed, whyWaiting } from './pod-status.ts'
 import { listPods } from './pods.ts'
 import { isMadeFrom, type PreparedImages } from './prepared-images.ts'
 
@@ -46,6 +46,7 @@ export async function buildImage(
 /** Follows the build until the image is pushed. Returns its digest. */
 async function follow(cluster: Cluster, build: ImageBuild): Promise<string> {
   const logs = new Map<BuildStep, PodLog>()
+  let waits: string | null = null
   for (;;) {
     build.signal.throwIfAborted()
     const pod = await findBuildPod(cluster, build.ref)
@@ -59,8 +60,14 @@ async function follow(cluster: Cluster, build: ImageBuild): Promise<string> {
       if (terminated.exitCode !== 0) throw failureOf(step, terminated, log.tail().trim())
       if (step === 'push') return digestIn(terminated)
     }
+    const waitsFor = pod === null ? null : whyWaiting(pod)
+    if (waitsFor !== null && waitsFor !== waits) build.onLog(`The build waits: ${waitsFor}\n`)
+    waits = waitsFor ?? waits
     const reason = await findEnd(cluster, build.ref, pod)
-    if (reason !== null) throw new HostedUnavailable(`The build was ended: ${reason}`)
+    if (reason !== null) {
+      const waited = waits === null ? '' : ` It had waited: ${waits}`
+      throw new HostedUnavailable(`The build was ended: ${reason}${waited}`)
+    }
     await delay(lookMs, undefined, { signal: build.signal }).catch(() => {})
   }
 }

@@ -32,10 +32,7 @@ export function readProgress(pod: V1Pod): Progress {
   if (runner !== undefined) return { ...runner, kind: 'waiting' }
   const waiting = job === undefined ? null : readWaiting(job)
   if (waiting !== null) return waiting
-  const unscheduled = status?.conditions?.find(
-    (condition) => condition.type === 'PodScheduled' && condition.status === 'False',
-  )
-  return { kind: 'waiting', reason: unscheduled?.message ?? 'The pod has not started yet.' }
+  return { kind: 'waiting', reason: unscheduled(status) ?? 'The pod has not started yet.' }
 }
 
 type Waiting = Exclude<Progress, { kind: 'started' }>
@@ -53,6 +50,16 @@ function readWaiting({ state, image }: V1ContainerStatus): Waiting | null {
     ? null
     : { kind: 'waiting', reason: `${reason}: ${message}` }
 }
+
+/** Why a pod has not started, in the cluster's words; null: it does not say. */
+export function whyWaiting({ status }: V1Pod): string | null {
+  const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
+  const [waiting] = containers.flatMap((one) => readWaiting(one) ?? [])
+  return waiting?.reason ?? unscheduled(status) ?? null
+}
+
+const unscheduled = (status: V1Pod['status']): string | undefined =>
+  status?.conditions?.find(({ type, status: is }) => type === 'PodScheduled' && is === 'False')?.message
 
 /** Why a pod failed before its main container ran. */
 export function whyFailed({ status }: V1Pod): string {

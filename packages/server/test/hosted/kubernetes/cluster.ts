@@ -268,6 +268,7 @@ export class TestCluster implements Controllers {
       spec,
       status: { phase: 'Pending' },
     })
+    if (this.misbehaving.hasNoNode) return this.#unschedulable(pod, '0/1 nodes are available.')
     const stopping = new AbortController()
     this.#builds.set(pod, stopping)
     for (const container of [...(spec.initContainers ?? []), ...spec.containers]) {

@@ -346,23 +346,34 @@ describe('the build of an agent image', () => {
     const { id } = await create()
     engine.fail('not reached', 'buildImage')
     await buildAll()
-    expect(await get(id)).toMatchObject({ status: 'BUILDING', image_ref: null, last_build_error: null })
+    expect(await get(id)).toMatchObject({
+      status: 'BUILDING',
+      image_ref: null,
+      last_build_error: 'The engine is not reached.',
+    })
     engine.recover()
     await buildAll()
     expect(await get(id)).toMatchObject({ status: 'BUILDING' })
     await letLeasesRunOut()
     await buildAll()
-    expect(await get(id)).toMatchObject({ status: 'READY' })
+    expect(await get(id)).toMatchObject({ status: 'READY', last_build_error: null })
   })
 
   it('ends FAILED when the service does not answer for too long', async () => {
     const { create, get } = await images({ hosted: true })
     const { id } = await create()
-    await sql`update agent_images set build_attempts = 29 where id = ${String(id)}`.execute(app.db)
     engine.fail('not reached', 'buildImage')
     await buildAll()
-    expect(await get(id)).toMatchObject({ status: 'FAILED' })
-    expect((await get(id)).last_build_error).toContain('could not be reached, 30 times')
+    expect(await get(id)).toMatchObject({ status: 'BUILDING' })
+    const past = sql`build_started_at = now() - interval '30 minutes'`
+    await sql`update agent_images set ${past} where id = ${String(id)}`.execute(app.db)
+    await letLeasesRunOut()
+    await buildAll()
+    expect(await get(id)).toMatchObject({
+      status: 'FAILED',
+      last_build_error:
+        'The build was tried 2 times in 30 minutes. The last answer: The engine is not reached.',
+    })
   })
 
   it('is repeated from the beginning when the answer is lost', async () => {

@@ -37,7 +37,8 @@ export async function leaseBuilds(
         for update skip locked)
       update agent_images i set build_lease_id = gen_random_uuid(),
         build_lease_until = ${leaseEnd(now, seconds)},
-        build_attempts = build_attempts + 1, build_started_at = now()
+        build_attempts = build_attempts + 1,
+        build_started_at = case when build_attempts = 0 then now() else coalesce(build_started_at, now()) end
       from waiting where i.id = waiting.id
       returning i.id, i.build_lease_id as "leaseId", i.organization_id as "organizationId",
         i.cluster_id as "clusterId", i.ref, i.base_image as "baseImage", i.dockerfile,
@@ -54,11 +55,22 @@ export async function renewLease(db: Db, { id, leaseId }: LeasedBuild, seconds: 
   return rows.length > 0
 }
 
-/** Ends the lease. A worker retries the build after so many seconds. */
-export async function retryLater(db: Db, { id, leaseId }: LeasedBuild, seconds: number): Promise<void> {
-  await sql`
-    update agent_images set build_lease_id = null, build_lease_until = ${leaseEnd(now, seconds)}
-    where id = ${id} and build_lease_id = ${leaseId}`.execute(db)
+/**
+ * Ends the lease. A worker retries the build after so many seconds. False: the lease is lost, or so many minutes will have
+ * passed since the first attempt.
+ */
+export async function retryLater(
+  db: Db,
+  { id, leaseId }: LeasedBuild,
+  { seconds, minutes, error }: { seconds: number; minutes: number; error: string },
+): Promise<boolean> {
+  const { rows } = await sql`
+    update agent_images set build_lease_id = null, build_lease_until = ${leaseEnd(now, seconds)},
+      last_build_error = ${error}
+    where id = ${id} and build_lease_id = ${leaseId}
+      and now() + make_interval(secs => ${seconds}) < build_started_at + make_interval(secs => ${minutes * 60})
+    returning id`.execute(db)
+  return rows.length > 0
 }
 
 export async function finishBuild(
@@ -120,6 +132,7 @@ export async function listReady(db: Db): Promise<Array<{ id: string; ref: string
 /** Sets them to BUILDING again, except those deleted meanwhile. */
 export async function rebuild(db: Db, ids: readonly string[]): Promise<void> {
   await sql`
-    update agent_images set status = 'BUILDING', build_attempts = 0, finished_at = null
+    update agent_images set status = 'BUILDING', build_attempts = 0, finished_at = null,
+      last_build_error = null
     where id = any (${ids}::text[]) and status = 'READY' and deleting_at is null`.execute(db)
 }

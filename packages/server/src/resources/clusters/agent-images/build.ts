@@ -12,9 +12,8 @@ const leaseSeconds = 30
 const renewMs = 8000
 const flushMs = 500
 const mostLogBytes = 1024 * 1024
-/** With the waits between them, about two hours of an unreachable engine. */
-const mostAttempts = 30
 const mostErrorLength = 10_000
+const mostPauseSeconds = 300
 const mostErrorLines = 50
 
 /** Running builds of this process, by context. The poller that leases new ones does not wait for them. */
@@ -70,7 +69,7 @@ async function buildOne(
     if (!(await finishBuild(ctx.db, build, { status: 'READY' }))) await driver.deleteImage(build.ref)
   } catch (error) {
     await log.end()
-    await handleFailure(ctx, build, error, log.lastLines())
+    await handleFailure(ctx, build, error, { output: log.lastLines(), minutes })
   } finally {
     clearTimeout(deadline)
     ended.abort()
@@ -80,12 +79,15 @@ async function buildOne(
 
 class LostLease extends Error {}
 
-/** Fails the image if the builder refused it or the attempts are used up; otherwise schedules a retry. */
+/**
+ * Fails the image if the builder refused it or the time is over; otherwise schedules a retry. Until then the image has the
+ * engine's words, which say why it is not built yet.
+ */
 async function handleFailure(
   ctx: Context,
   build: LeasedBuild,
   error: unknown,
-  output: string,
+  { output, minutes }: { output: string; minutes: number },
 ): Promise<void> {
   if (error instanceof LostLease) return
   if (error instanceof HostedRefused) {
@@ -102,14 +104,11 @@ async function handleFailure(
     )
   }
   const reason = error instanceof Error ? error.message : String(error)
-  if (build.attempts >= mostAttempts) {
-    await finishBuild(ctx.db, build, {
-      status: 'FAILED',
-      error: shorten(`The image builder could not be reached, ${build.attempts} times: ${reason}`),
-    })
-    return
-  }
-  await retryLater(ctx.db, build, Math.min(2 ** build.attempts, 300))
+  const seconds = Math.min(2 ** build.attempts, mostPauseSeconds)
+  if (await retryLater(ctx.db, build, { seconds, minutes, error: shorten(reason) })) return
+  const tries = build.attempts === 1 ? 'once' : `${build.attempts} times`
+  const whole = `The build was tried ${tries} in ${minutes} minutes. The last answer: ${reason}`
+  await finishBuild(ctx.db, build, { status: 'FAILED', error: shorten(withOutput(whole, output)) })
 }
 
 /** The builder's message names the failed command, and the command's output gives the reason. */

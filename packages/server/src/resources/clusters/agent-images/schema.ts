@@ -11,7 +11,11 @@ export const AgentImage = Type.Object(
     ),
     image_ref: orNull(text('Once built, the value of a queue’s agentImageRef.')),
     version: integer('How often an image of this name was built.'),
-    last_build_error: orNull(text('Why the build failed, after the last lines that its command wrote.')),
+    last_build_error: orNull(
+      text(
+        'Why the build failed, after the last lines that its command wrote. While it is being built: why the last attempt did not succeed.',
+      ),
+    ),
     dockerfile: text('What was sent, without the FROM line.'),
     base_image: text('The FROM line that stands before every image.'),
     composed_dockerfile: text('The whole text that is built: `base_image`, a newline and `dockerfile`.'),
