@@ -48,7 +48,13 @@ describe('millrace backup and millrace restore', () => {
     const file = join(folder, 'backup.tar.gz')
     const settings = { MILLRACE_DATA_DIR: aDataDirectory() }
     expect((await millrace(['org', 'create', 'acme', '--name', 'Acme'], settings)).code).toBe(0)
-    expect((await millrace(['backup', file], settings)).stdout).toContain('without the secret key')
+    const { stdout } = await millrace(['backup', file], settings)
+    expect(stdout).toContain('without the secret key')
+    const copy = /^Without that key the stored secrets are lost\. .*: cp -p (\S+) ELSEWHERE$/m.exec(stdout)
+    expect(copy?.[1]).toBe(join(settings.MILLRACE_DATA_DIR, 'secret-key'))
+    const given = { ...settings, MILLRACE_SECRET_KEY: 'k'.repeat(40) }
+    const other = await millrace(['backup', file], given)
+    expect(other.stdout).toContain('Keep the value of MILLRACE_SECRET_KEY apart')
     const elsewhere = { MILLRACE_DATA_DIR: join(folder, 'data') }
     const restored = await millrace(['restore', file], elsewhere)
     expect(restored.code).toBe(0)

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { accessSync, chmodSync, constants, existsSync, lstatSync, mkdirSync, mkdtempSync } from 'node:fs'
 import { readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
@@ -163,6 +163,25 @@ needing('bundler', bundlerLacks).describe('the package of npm run pack', () => {
     expect((await stop(server)).code).toBe(0)
     const elsewhere = { MILLRACE_DATA_DIR: join(folder, 'restored') }
     expect(await end(installed, ['restore', file], elsewhere)).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  it('writes the files to run it as a service, and replaces none that was changed', async () => {
+    const target = join(folder, 'deploy-files')
+    const ran = await end(installed, ['deploy-files', target, '--json'])
+    expect(ran).toMatchObject({ code: 0, stderr: '' })
+    const { files } = JSON.parse(ran.stdout) as { files: string[] }
+    const own = listFiles(join(root, 'deploy')).map((path) => relative(join(root, 'deploy'), path))
+    expect(files.toSorted()).toEqual(['Dockerfile', ...own].toSorted())
+    const sourceOf = (name: string) => join(root, name === 'Dockerfile' ? '' : 'deploy', name)
+    for (const name of files) {
+      expect(readFileSync(join(target, name), 'utf8')).toBe(readFileSync(sourceOf(name), 'utf8'))
+    }
+    expect(() => accessSync(join(target, 'make-env.sh'), constants.X_OK)).not.toThrow()
+    expect((await end(installed, ['deploy-files', target])).code).toBe(0)
+    writeFileSync(join(target, 'compose.yml'), 'services: {}')
+    const refused = await end(installed, ['deploy-files', target])
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('differ: compose.yml.')])
+    expect(readFileSync(join(target, 'compose.yml'), 'utf8')).toBe('services: {}')
   })
 
   it('runs and checks pipelines without a server', async () => {

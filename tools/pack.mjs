@@ -96,6 +96,11 @@ async function fillPackage(stage, work) {
   // The server hands it out to other machines.
   const handedOut = { file: join(commandLine, 'agent-main.js'), codeSplitting: false }
   program.push(...(await write({ 'agent-main': 'cli/dist/agent-main.js' }, handedOut)))
+  // What `millrace deploy-files` writes. The images are built with the Dockerfile.
+  for (const path of ['deploy', 'Dockerfile'])
+    cpSync(join(root, path), join(lib, '@millrace', 'cli', 'deploy', path === 'deploy' ? '' : path), {
+      recursive: true,
+    })
   const threads = await write(programsOf('server', threadModules()), {
     dir: put('server', version, 'migrations', 'examples.json'),
   })

@@ -25,6 +25,7 @@ import { buildSummary } from './commands/build/summary.ts'
 import { buildUnblock } from './commands/build/unblock.ts'
 import { buildWatch } from './commands/build/watch.ts'
 import { completeValues, completion } from './commands/completion.ts'
+import { deployFiles } from './commands/deploy-files.ts'
 import { jobCancel } from './commands/job/cancel.ts'
 import { jobLog } from './commands/job/log.ts'
 import { jobRetry } from './commands/job/retry.ts'
@@ -164,6 +165,7 @@ export async function main(args: readonly string[]): Promise<number> {
     migrate(),
     backup(),
     restore(),
+    deployFiles(),
     run(),
     completion(),
     group('org', 'Organizations.', 'org create acme --name "Acme Inc."', [orgCreate(), orgSet()]),

@@ -193,7 +193,7 @@ export function keepSecretKey(dataDir: string, given: string | undefined, key: s
   }
 }
 
-const secretKeyFile = (dataDir: string) => join(dataDir, 'secret-key')
+export const secretKeyFile = (dataDir: string) => join(dataDir, 'secret-key')
 
 /** Empty if there is none yet. */
 export function findSecretKeys(dataDir: string, given: string | undefined): string[] {

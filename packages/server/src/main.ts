@@ -9,7 +9,7 @@ import { scopes } from './auth/scopes.ts'
 import { createSignInLink } from './auth/sign-in-links.ts'
 import { restoreBackup, type Restored } from './backup/restore.ts'
 import { writeBackup, type Backup } from './backup/write.ts'
-import { bootstrap, findSecretKeys, keepSecretKey } from './bootstrap.ts'
+import { bootstrap, findSecretKeys, keepSecretKey, secretKeyFile } from './bootstrap.ts'
 import { readConfig, type Config } from './config/config.ts'
 import { StartupError } from './db/embedded/startup-error.ts'
 import type { Db } from './db/pool.ts'
@@ -72,11 +72,12 @@ export const migrateDatabase = (env: Environment): Promise<string[]> =>
   withDatabase(readSettings(env), ({ pool }) => migrateOrRefuse(pool))
 
 /** `leftOut`: the S3 location of logs and artifacts, which are no part of the backup. */
+/** `keyFile`: where the secret key is; null: in MILLRACE_SECRET_KEY. */
 export async function backupTo(
   env: Environment,
   file: string,
   options: { withSecretKey: boolean },
-): Promise<Backup & { leftOut: string | null }> {
+): Promise<Backup & { leftOut: string | null; keyFile: string | null }> {
   const config = readSettings(env)
   const keys = options.withSecretKey ? findSecretKeys(config.dataDir, config.secrets.keys) : null
   if (keys?.length === 0) {
@@ -89,7 +90,11 @@ export async function backupTo(
     writeBackup(pool, file, { blobsDir: blobsDir(config), secretKey }),
   )
   const { blobs } = config
-  return { ...backup, leftOut: blobs.kind === 's3' ? `s3://${blobs.bucket}/${blobs.prefix}` : null }
+  return {
+    ...backup,
+    leftOut: blobs.kind === 's3' ? `s3://${blobs.bucket}/${blobs.prefix}` : null,
+    keyFile: config.secrets.keys === undefined ? secretKeyFile(config.dataDir) : null,
+  }
 }
 
 export async function restoreFrom(env: Environment, file: string): Promise<Restored> {

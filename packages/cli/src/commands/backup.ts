@@ -17,15 +17,23 @@ export const backup = (): Command =>
       const { backupTo } = await import('@millrace/server/main.ts')
       const file = resolve(name)
       const withSecretKey = options.includeSecretKey === true
-      const { tables, blobs, bytes, leftOut } = await backupTo(process.env, file, { withSecretKey })
+      const { tables, blobs, bytes, leftOut, keyFile } = await backupTo(process.env, file, { withSecretKey })
       const rows = Object.values(tables).reduce((sum, count) => sum + count, 0)
       print(
         options,
         { file, bytes, tables, blobs, left_out: leftOut, secret_key: withSecretKey },
         `Wrote ${file}: ${rows} rows of ${Object.keys(tables).length} tables and ${blobs} blobs in ${bytes} bytes` +
           `${withSecretKey ? ', with' : ', without'} the secret key.` +
+          (withSecretKey ? '' : `\n${adviceOn(keyFile)}`) +
           (leftOut === null
             ? ''
             : `\nThe logs and artifacts in ${leftOut} are NOT in it: back that bucket up too, after this.`),
       )
     })
+
+const adviceOn = (keyFile: string | null): string =>
+  `Without that key the stored secrets are lost. ${
+    keyFile === null
+      ? 'Keep the value of MILLRACE_SECRET_KEY apart from the backups.'
+      : `Keep a copy apart from the backups: cp -p ${keyFile} ELSEWHERE`
+  }`
