@@ -71,6 +71,7 @@ export interface VisitOptions {
   theme?: 'light' | 'dark'
   /** Fingers instead of a mouse. */
   isTouch?: boolean
+  userAgent?: string
 }
 
 /** A window of a new visitor, closed after the test. */
@@ -80,6 +81,7 @@ export async function visit(options: VisitOptions = {}): Promise<Visit> {
     viewport: { width: options.width ?? 1280, height: options.height ?? 800 },
     colorScheme: options.theme ?? 'light',
     hasTouch: options.isTouch ?? false,
+    ...(options.userAgent === undefined ? {} : { userAgent: options.userAgent }),
     reducedMotion: 'reduce',
     locale: 'en-GB',
     timezoneId: 'UTC',

@@ -8,6 +8,12 @@ export interface KeyAction {
   run: () => void
 }
 
+const isApple = /Mac OS X|iPhone|iPad/.test(navigator.userAgent)
+
+/** `⌘K` on a Mac, `Ctrl K` elsewhere. */
+export const showKeys = (keys: string): string =>
+  keys.replace(/mod\+(\w)/, (_, key: string) => `${isApple ? '⌘' : 'Ctrl '}${key.toUpperCase()}`)
+
 const registered = new Set<{ current: readonly KeyAction[] }>()
 const sequenceMs = 1000
 let first: { key: string; atMs: number } | null = null

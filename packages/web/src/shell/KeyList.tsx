@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { Dialog } from '../parts/dialogs/Dialog.tsx'
 import { Checkbox } from '../parts/Field.tsx'
-import { areLettersOn, listKeyActions, setLetters } from '../parts/keys.ts'
+import { areLettersOn, listKeyActions, setLetters, showKeys } from '../parts/keys.ts'
 import styles from './KeyList.module.css'
 
 export function KeyList({ onClose }: { onClose: () => void }) {
@@ -12,7 +12,7 @@ export function KeyList({ onClose }: { onClose: () => void }) {
         {listKeyActions().map(({ keys, label }) => (
           <div key={keys + label} className={styles.row}>
             <dt>
-              <kbd className={styles.keys}>{keys.replace('mod+', '⌘/Ctrl ')}</kbd>
+              <kbd className={styles.keys}>{showKeys(keys)}</kbd>
             </dt>
             <dd>{label}</dd>
           </div>

@@ -4,7 +4,7 @@ import { Dialog } from '@ariakit/react/dialog'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams, useRouter } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
-import { listKeyActions } from '../parts/keys.ts'
+import { listKeyActions, showKeys } from '../parts/keys.ts'
 import { Icon } from '../parts/Icon.tsx'
 import { findEntries, foundEntries, pageEntries, type PaletteEntry } from './palette-entries.ts'
 import { searchQuery } from './queries.ts'
@@ -75,7 +75,9 @@ export function Palette({ org, onClose }: { org: string | null; onClose: () => v
               {entry.subtitle !== undefined && (
                 <span className={`truncated ${styles.subtitle}`}>{entry.subtitle}</span>
               )}
-              {entry.keys !== undefined && <kbd className={`truncated ${styles.subtitle}`}>{entry.keys}</kbd>}
+              {entry.keys !== undefined && (
+                <kbd className={`truncated ${styles.subtitle}`}>{showKeys(entry.keys)}</kbd>
+              )}
             </ComboboxItem>
           ))}
         </ComboboxList>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { Icon } from '../parts/Icon.tsx'
+import { showKeys } from '../parts/keys.ts'
 import { Menu } from '../parts/Menu.tsx'
 import { organizationsQuery } from './queries.ts'
 import { UserMenu } from './UserMenu.tsx'
@@ -14,7 +15,7 @@ export function TopBar({ onSearch }: { onSearch: () => void }) {
       <button type="button" className={styles.search} onClick={onSearch} aria-keyshortcuts="Control+K Meta+K">
         <Icon name="search" />
         <span className={styles.searchText}>Search or jump…</span>
-        <kbd className={styles.keys}>⌘K</kbd>
+        <kbd className={styles.keys}>{showKeys('mod+k')}</kbd>
       </button>
       {org !== undefined && <Navigation org={org} />}
       <UserMenu />

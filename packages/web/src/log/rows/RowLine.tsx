@@ -28,14 +28,17 @@ export const RowLine = memo(({ number, row, lines, time, hits, mark, href, onNum
   >
     <RowNumber number={number} href={href} onNumber={onNumber} />
     <span className={styles.time}>{time}</span>
-    <span
-      className={row !== undefined && opensGroup(row.text) ? `${styles.text} ${styles.dim}` : styles.text}
-      data-text
-    >
-      {row === undefined ? <span className={styles.missing} /> : <Pieces row={row} hits={hits} />}
+    <span className={styles.text} data-text>
+      <Content row={row} hits={hits} />
     </span>
   </div>
 ))
+
+/** What opens a group is for programs. Its row stays, because links name rows by their numbers. */
+function Content({ row, hits }: { row: Row | undefined; hits: readonly Hit[] }) {
+  if (row === undefined) return <span className={styles.missing} />
+  return opensGroup(row.text) ? null : <Pieces row={row} hits={hits} />
+}
 
 const Pieces = ({ row, hits }: { row: Row; hits: readonly Hit[] }) =>
   // The pieces of a row have no identity besides their place.

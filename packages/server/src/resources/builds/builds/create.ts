@@ -72,7 +72,7 @@ export async function rebuild(
 const requestOf = (caller: Caller, pipeline: NamedPipeline) =>
   ({
     pipelineId: pipeline.id,
-    source: 'api',
+    source: caller.session === null ? 'api' : 'ui',
     creatorId: caller.user.id,
     triggeredFrom: null,
     dueAt: null,
