@@ -1,5 +1,5 @@
 // Rows of logs as the server sends them, for terminals and for pipes.
-import { printable } from './text.ts'
+import { printable, readable } from './text.ts'
 
 /** `[time, run, …]`. A run is its text, `[text, style]` or `[text, style, link]`. See `LogRows` in the OpenAPI document. */
 export type Row = readonly unknown[]
@@ -10,26 +10,39 @@ interface Run {
   style: string
 }
 
-function runsOf([, ...runs]: Row): Run[] {
+function runsOf([, ...runs]: Row, show = printable): Run[] {
   return runs.map((run) => {
-    const [text, style] = Array.isArray(run) ? (run as unknown[]) : [run]
+    const [, style] = Array.isArray(run) ? (run as unknown[]) : [run]
     // A row is one line, so nothing in it breaks lines.
-    return {
-      text: typeof text === 'string' ? printable(text).replaceAll('\n', '␊') : '',
-      style: typeof style === 'string' ? style : '',
-    }
+    return { text: show(textOf(run)).replaceAll('\n', '␊'), style: typeof style === 'string' ? style : '' }
   })
 }
 
-export function textOfRow(row: Row): string {
-  return runsOf(row)
-    .map(({ text }) => text)
-    .join('')
+function textOf(run: unknown): string {
+  const [text] = Array.isArray(run) ? (run as unknown[]) : [run]
+  return typeof text === 'string' ? text : ''
 }
+
+/** A row that begins a group. */
+export const isHeading = (text: string): boolean => /^(?:---|\+\+\+|~~~) /.test(text)
+
+/** Opens the group that it stands in, on pages. It says nothing to a reader. */
+export const isMarker = (row: Row): boolean => textOfRow(row).startsWith('^^^ +++')
+
+export function textOfRow(row: Row): string {
+  return joined(runsOf(row))
+}
+
+/** For people: with emoji in the name of a group, which a person wrote. */
+export const plainRow = (row: Row): string => joined(shownRuns(row))
+
+const shownRuns = (row: Row): Run[] => runsOf(row, isHeading(textOfRow(row)) ? readable : printable)
+
+const joined = (runs: readonly Run[]): string => runs.map(({ text }) => text).join('')
 
 /** With the colors of the log. */
 export function styledRow(row: Row): string {
-  return runsOf(row)
+  return shownRuns(row)
     .map(({ text, style }) => {
       const codes = style.split(' ').flatMap(codesOf)
       return codes.length === 0 ? text : `\u001b[${codes.join(';')}m${text}\u001b[0m`

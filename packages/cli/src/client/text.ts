@@ -1,4 +1,5 @@
 // Text of the server on its way to a terminal. A terminal acts on control characters, so none of the server's may reach it.
+import { showLabel } from '@millrace/engine/labels/show.ts'
 import { eastAsianWidth } from 'get-east-asian-width'
 
 /** C0 (but tab and line feed), DEL, C1, and the characters that change the direction of text. */
@@ -9,10 +10,13 @@ export function printable(text: string): string {
   return text.replaceAll('\r\n', '\n').replaceAll(HARMFUL, symbolOf)
 }
 
-/** For a table cell or the inside of a sentence. */
+/** For a table cell or the inside of a sentence, which show what people typed: `:tada:` is 🎉. */
 export function oneLine(text: string): string {
-  return printable(text.trim().replaceAll(/\s+/g, ' '))
+  return readable(text.trim().replaceAll(/\s+/g, ' '))
 }
+
+/** The same for a text of several lines, unless a program printed it. */
+export const readable = (text: string): string => printable(showLabel(text))
 
 function symbolOf(character: string): string {
   const code = character.codePointAt(0) ?? 0

@@ -1,3 +1,4 @@
+import { showLabel } from '@millrace/engine/labels/show.ts'
 import type { Store } from '@millrace/engine/memory/store.ts'
 import type { JobRow } from '@millrace/engine/rows.ts'
 import type { ScriptWork } from '@millrace/engine/work.ts'
@@ -34,5 +35,5 @@ function firstLine(command: string | null): string | null {
 }
 
 function oneLine(text: string): string {
-  return text.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim()
+  return showLabel(text.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim())
 }

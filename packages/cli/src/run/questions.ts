@@ -1,4 +1,5 @@
 // Asks the person at the terminal for the fields of a block or input step.
+import { showLabel } from '@millrace/engine/labels/show.ts'
 import type { Answers } from '@millrace/engine/manual-fields.ts'
 import type { Field } from '@millrace/engine/steps/types.ts'
 import type { ManualWork } from '@millrace/engine/work.ts'
@@ -40,10 +41,10 @@ export function answersAmong(
 async function askField(terminal: Terminal, field: Field): Promise<string | readonly string[] | null> {
   if (field.hint !== null) terminal.write(`${field.hint}\n`)
   const preset = field.kind === 'text' ? field.default : field.default.join(', ')
-  const question = `${field.label}${preset ? ` [${preset}]` : ''}: `
+  const question = `${showLabel(field.label)}${preset ? ` [${preset}]` : ''}: `
   if (field.kind === 'text') return terminal.ask(question)
   for (const [index, { label, value }] of field.options.entries()) {
-    terminal.write(`  ${index + 1}. ${label}${label === value ? '' : ` (${value})`}\n`)
+    terminal.write(`  ${index + 1}. ${showLabel(label)}${label === value ? '' : ` (${value})`}\n`)
   }
   const answer = await terminal.ask(question)
   if (answer === null) return null

@@ -3,7 +3,7 @@ import type { FailureSummary } from '@millrace/server/wire.ts'
 import { showText } from '../pager.ts'
 import { openStyle, stateText, type Style } from '../style.ts'
 import { styledRow } from '../log-rows.ts'
-import { oneLine, printable } from '../text.ts'
+import { oneLine, printable, readable } from '../text.ts'
 import { findBuild, type BuildOptions } from '../find-build.ts'
 
 export interface SummaryOptions extends BuildOptions {
@@ -36,7 +36,7 @@ export function describeSummary(summary: FailureSummary, style: Style): string[]
       style,
       'Error annotations',
       annotations.map(
-        ({ context, text }) => `${oneLine(context)}: ${printable(text).replaceAll('\n', '\n  ')}`,
+        ({ context, text }) => `${oneLine(context)}: ${readable(text).replaceAll('\n', '\n  ')}`,
       ),
     ),
     ...section(

@@ -6,7 +6,7 @@ import { print } from '../../command.ts'
 import type { Pair } from '../../pairs.ts'
 import { Refused } from '../../refused.ts'
 import type { Api } from '../api.ts'
-import { oneLine, printable } from '../text.ts'
+import { oneLine, readable } from '../text.ts'
 import { findBuild, type BuildOptions } from '../find-build.ts'
 
 export interface UnblockOptions extends BuildOptions {
@@ -29,7 +29,7 @@ export async function unblockBuild(text: string | undefined, options: UnblockOpt
   const work = {
     kind: 'manual' as const,
     label: job.name,
-    prompt: job.prompt ? printable(job.prompt) : null,
+    prompt: job.prompt ? readable(job.prompt) : null,
     submit: oneLine(job.submit ?? `Unblock ${job.name ?? 'the step'}`),
     fields: fields.map(withoutControls),
     blockedState: 'passed' as const,
@@ -51,7 +51,8 @@ async function listBlocked(api: Api, path: string): Promise<Job[]> {
 
 function choose(jobs: readonly Job[], wanted: string | undefined, name: string): Job {
   const fitting = jobs.filter(
-    (job) => wanted === undefined || [job.id, job.step_key, job.name].includes(wanted),
+    (job) =>
+      wanted === undefined || [job.id, job.step_key, job.name, oneLine(job.name ?? '')].includes(wanted),
   )
   const [only, ...others] = fitting
   if (only !== undefined && others.length === 0) return only
@@ -70,7 +71,7 @@ function refuseUnknown(fields: readonly Field[], keys: readonly string[]): void 
 }
 
 function withoutControls(field: Field): Field {
-  const common = { label: oneLine(field.label), hint: field.hint === null ? null : printable(field.hint) }
+  const common = { label: oneLine(field.label), hint: field.hint === null ? null : readable(field.hint) }
   if (field.kind === 'text') {
     return { ...field, ...common, default: field.default === null ? null : oneLine(field.default) }
   }

@@ -9,7 +9,7 @@ import { openStyle } from '../style.ts'
 import { oneLine, shortened } from '../text.ts'
 import { LiveArea } from '../watch/live-area.ts'
 import { renderRow, rowJson, type LogOptions } from './render.ts'
-import type { Row } from '../log-rows.ts'
+import { isMarker, type Row } from '../log-rows.ts'
 
 export async function followLog(api: Api, id: string, options: LogOptions): Promise<void> {
   await sayWhyItWaits(api, id)
@@ -101,7 +101,9 @@ function openOutput(options: LogOptions): LogOutput {
   const style = openStyle(options)
   const render = (row: Row) => renderRow(row, style, options.times === true)
   if (!stdout.isTTY || process.env['TERM'] === 'dumb') {
-    return linesOutput((row) => void stdout.write(`${render(row)}\n`))
+    return linesOutput((row) => {
+      if (!isMarker(row)) stdout.write(`${render(row)}\n`)
+    })
   }
   return terminalOutput(stdout, render)
 }
@@ -131,9 +133,10 @@ export function terminalOutput(output: TerminalSize, render: (row: Row) => strin
     },
     write: (text) => void output.write(text),
   })
+  const linesOf = (rows: readonly Row[]) => rows.filter((row) => !isMarker(row)).map(render)
   return {
     openRows: () => Math.max(1, Math.min(output.rows - 1, MOST_OPEN_ROWS)),
-    show: (settled, open) => area.update(settled.map(render), open.map(render)),
+    show: (settled, open) => area.update(linesOf(settled), linesOf(open)),
     close: () => area.close('keep'),
   }
 }

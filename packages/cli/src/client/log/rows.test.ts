@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { TinyTerminal } from '../../../test/tiny-terminal.ts'
 import { GrowingLog, linesOutput, terminalOutput } from './follow-log.ts'
-import { styledRow, textOfRow, type Row } from '../log-rows.ts'
+import { plainRow, styledRow, textOfRow, type Row } from '../log-rows.ts'
 
 describe('a row of a log', () => {
   it('keeps its colors in a terminal, and only its text in a pipe', () => {
@@ -14,6 +14,12 @@ describe('a row of a log', () => {
     ]
     expect(textOfRow(row)).toBe('plain reddeeplink')
     expect(styledRow(row)).toBe('plain \u001b[31;1mred\u001b[0m\u001b[94;48;2;10;20;30mdeep\u001b[0mlink')
+  })
+
+  it('has emoji in the name of a group for people, and as it was typed for programs', () => {
+    const row: Row = [null, '--- :jest: ', ['Tests', 'fg1']]
+    expect([plainRow(row), textOfRow(row)]).toEqual(['--- 🃏 Tests', '--- :jest: Tests'])
+    expect(plainRow([null, 'prints :jest:'])).toBe('prints :jest:')
   })
 
   it('lets neither text nor style control the terminal', () => {

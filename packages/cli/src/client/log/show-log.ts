@@ -7,7 +7,7 @@ import { describeDuration } from '../times.ts'
 import { followLog } from './follow-log.ts'
 import { showLines } from '../pager.ts'
 import { renderRow, rowJson, type LogOptions } from './render.ts'
-import type { Row } from '../log-rows.ts'
+import { isMarker, type Row } from '../log-rows.ts'
 
 export async function showLog(text: string | undefined, options: LogOptions): Promise<void> {
   const { api, id } = await findJob(text, options)
@@ -55,7 +55,7 @@ async function* lines(
   for await (const row of listRows(api, id, tail)) {
     const duration = durations.get(number)
     const took = duration === undefined ? '' : style.dim(`  (${describeDuration(duration)})`)
-    yield `${renderRow(row, style, times === true)}${took}`
+    if (!isMarker(row)) yield `${renderRow(row, style, times === true)}${took}`
     number += 1
   }
 }
