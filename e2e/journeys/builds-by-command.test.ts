@@ -233,6 +233,8 @@ describe('millrace build create --preflight', () => {
     expect(ended.code).toBe(1)
     expect(ended.stdout).toContain('✗ Break failed (exit 4)\n  Check\n  | wrong\n')
     expect(ended.stdout).toContain('The preflight ends at the first failure.')
+    // Its commit is gone.
+    expect(ended.stdout).not.toContain('millrace build retry')
     expect(git(scene.remote, 'for-each-ref', 'refs/millrace')).toBe('')
     const canceled = async () => {
       const { body } = await scene.server.get(`${scene.builds}/1`)
@@ -249,9 +251,84 @@ describe('millrace build create --preflight', () => {
     await eventually('the job runs', async () => running.output().stdout.includes('Long: running'))
     expect(git(scene.remote, 'for-each-ref', 'refs/millrace')).not.toBe('')
     running.signal('SIGINT')
-    expect((await running.ended).code).toBe(130)
+    const ended = await running.ended
+    expect(ended.code).toBe(130)
+    expect(ended.stdout).not.toContain('goes on')
     expect(git(scene.remote, 'for-each-ref', 'refs/millrace')).toBe('')
     const { body } = await scene.server.get(`${scene.builds}/1`)
     expect(['canceling', 'canceled']).toContain(String(body['state']))
+  })
+
+  needing('programs', terminalLacks).it('says in a terminal that Ctrl-C cancels the build', async () => {
+    const scene = await aScene([{ label: 'Long', command: 'sleep 600' }])
+    const place = { columns: 100, rows: 20, folder: scene.clone }
+    const session = inTerminal(['build', 'create', '--preflight'], scene.settings, place)
+    await eventually('the job runs', async () => session.output().includes('running'))
+    session.type('\u0003')
+    expect(await session.ended).toBe(130)
+    expect(session.output()).toContain('Ctrl-C cancels the build.')
+    expect(session.output()).not.toContain('goes on')
+  })
+})
+
+describe('a build that cannot start', () => {
+  it('is watched with the reason, and job waiting finds the job that waits', async () => {
+    const queue = `nobody-${process.pid}`
+    const { server, run, settings, clone } = await aScene([
+      { label: 'First', command: 'echo first' },
+      { label: 'Stuck', command: 'echo stuck', agents: { queue }, depends_on: [] },
+    ])
+    const cluster = String((await server.get('/v2/organizations/default/clusters')).body['0']?.['id'])
+    await server.post(`/v2/organizations/default/clusters/${cluster}/queues`, { key: queue })
+    const running = spawnMillrace(['build', 'create', '--watch'], settings, { folder: clone })
+    await eventually('the first job passes', async () => /First: passed/.test(running.output().stdout))
+    await eventually('the reason', async () => /Stuck waits: \S.*agent/.test(running.output().stdout))
+    const waiting = await run('job', 'waiting', '--build', '1')
+    expect(waiting).toMatchObject({ code: 0, stderr: '' })
+    expect(waiting.stdout).toContain(`queue ${queue}`)
+    running.signal('SIGINT')
+    expect((await running.ended).code).toBe(130)
+    expect(await run('build', 'cancel', '1')).toMatchObject({ code: 0 })
+  })
+})
+
+describe('what people typed', () => {
+  it('is shown by every command with emoji and values, also of uploaded steps', async () => {
+    const uploaded = 'steps: [{ label: ":jest: Uploaded", command: "true" }]'
+    // Logs show commands as they are, so this one does not have the whole name.
+    const fail = 'echo "--- :$$TOOL: Tests"; exit 3'
+    const { run, settings, clone } = await aScene([
+      { block: ':jest: Ship', prompt: ':jest: Sure?', key: 'ship' },
+      { label: ':jest: Upload', command: `echo '${uploaded}' | buildkite-agent pipeline upload` },
+      { label: ':jest: Unit %n of %t', command: fail, env: { TOOL: 'jest' }, parallelism: 2 },
+      { label: ':jest: On {{matrix.os}}', command: 'echo ok', matrix: { setup: { os: ['a', 'b'] } } },
+    ])
+    const created = await run('build', 'create', '--message', ':jest: Add tests')
+    expect(created).toMatchObject({ code: 0, stderr: '' })
+    const watching = spawnMillrace(['build', 'watch', '1'], settings, { folder: clone })
+    await eventually('the block', async () => watching.output().stdout.includes('🃏 Ship: unblock it with'))
+    const unblocked = await run('build', 'unblock', '1')
+    expect(unblocked.stdout).toBe('🃏 Ship is unblocked.\n')
+    const watched = await watching.ended
+    expect(watched.stdout).toContain('🃏 Uploaded: passed')
+    expect(watched.stdout).toContain('🃏 Unit 1 of 2: failed')
+    expect(watched.stdout).toContain('🃏 On b: passed')
+    const shown = await run('build', 'show', '1')
+    expect(shown.stdout).toContain('🃏 Unit 0–1 of 2')
+    const log = await run('job', 'log', ':jest: Unit 0 of 2', '--build', '1')
+    expect(log.stdout).toContain('--- 🃏 Tests')
+    const same = await run('job', 'log', '🃏 Unit 1 of 2', '--build', '1')
+    expect(same.stdout).toContain('--- 🃏 Tests')
+    const others = [
+      await run('build', 'list'),
+      await run('build', 'summary', '1'),
+      await run('job', 'waiting', '--build', '1'),
+      await run('job', 'log', '--build', '1', 'no such job'),
+      await run('agent', 'list'),
+      await run('pipeline', 'list'),
+    ]
+    for (const { stdout, stderr } of [created, unblocked, watched, shown, log, same, ...others]) {
+      expect(`${stdout}${stderr}`).not.toMatch(/:jest:|%[nt]\b|\{\{|\^\^\^ \+\+\+/)
+    }
   })
 })

@@ -28,7 +28,7 @@ export async function showBuild(text: string | undefined, options: BuildOptions)
     now: Date.now(),
     style,
     problem: null,
-    isLive: false,
+    interrupt: null,
   }
   const facts = [
     `${build.commit.slice(0, 12)} by ${build.author?.name ?? build.creator?.name ?? 'unknown'}, created ${describeAge(build.created_at)}`,

@@ -22,7 +22,11 @@ export async function watchAndExit(
   { created }: { created?: Build } = {},
 ): Promise<void> {
   const interrupt = interruptSignal()
-  const screen = openScreen(options, name)
+  const screen = openScreen(options, {
+    interrupt: 'Ctrl-C ends watching. The build goes on.',
+    goesOn: `The build goes on. Watch it again with millrace build watch ${name}, or stop it with millrace build cancel ${name}.`,
+    failed: `Retry its failed jobs with millrace build retry ${name}.`,
+  })
   if (created !== undefined && options.json) {
     process.stdout.write(`${JSON.stringify({ type: 'created', build: created })}\n`)
   }

@@ -2,7 +2,7 @@
 import type { Job, JobWaiting } from '@millrace/server/wire.ts'
 import { print } from '../../command.ts'
 import { oneLine } from '../text.ts'
-import { findJob, type JobOptions } from './find-job.ts'
+import { findJob, WAITING_FIRST, type JobOptions } from './find-job.ts'
 
 export async function retryJob(text: string | undefined, options: JobOptions): Promise<void> {
   const { api, id } = await findJob(text, options)
@@ -17,7 +17,7 @@ export async function cancelJob(text: string | undefined, options: JobOptions): 
 }
 
 export async function explainWaiting(text: string | undefined, options: JobOptions): Promise<void> {
-  const { api, id } = await findJob(text, options)
+  const { api, id } = await findJob(text, options, WAITING_FIRST)
   const waiting = await api.get<JobWaiting>(`jobs/${id}/waiting`)
   print(options, waiting, describeWaiting(waiting))
 }

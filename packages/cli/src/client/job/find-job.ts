@@ -20,7 +20,11 @@ interface FoundJob {
  * A job is named by its id, by the address of its page, or by the key or name of its step in the build of --build. Without a
  * name, it is the job of the build that most needs a look.
  */
-export async function findJob(text: string | undefined, options: JobOptions): Promise<FoundJob> {
+export async function findJob(
+  text: string | undefined,
+  options: JobOptions,
+  interest: Interest = FAILED_FIRST,
+): Promise<FoundJob> {
   if (text !== undefined && isUuid(text)) return { api: await openApi(options), id: text }
   const address = text !== undefined && /^https?:\/\//i.test(text) ? text : undefined
   const { api, path, job, name } = await findBuild(address ?? options.build, options)
@@ -38,10 +42,11 @@ export async function findJob(text: string | undefined, options: JobOptions): Pr
       id: mostInteresting(
         jobs.map((each) => each.job),
         name,
+        interest,
       ).id,
     }
   const fitting = jobs.filter(({ job: each, key, label }) =>
-    [key, label, watched.nameOfJob(each)].includes(wanted),
+    [key, label, each.label, watched.nameOfJob(each)].includes(wanted),
   )
   const [only, ...others] = fitting
   if (only === undefined) {
@@ -52,9 +57,9 @@ export async function findJob(text: string | undefined, options: JobOptions): Pr
     )
   }
   if (others.length === 0) return { api, id: only.job.id }
-  const failed = fitting.filter(({ job: each }) => stageOf(each) === 'failed')
-  const [onlyFailed, ...otherFailed] = failed
-  if (onlyFailed !== undefined && otherFailed.length === 0) return { api, id: onlyFailed.job.id }
+  const [wantedStage] = interest
+  const [onlyFirst, ...otherFirst] = fitting.filter(({ job: each }) => stageOf(each) === wantedStage)
+  if (onlyFirst !== undefined && otherFirst.length === 0) return { api, id: onlyFirst.job.id }
   const lines = fitting
     .slice(0, 20)
     .map(({ job: each }) => `  ${each.id}  ${each.state}  ${watched.nameOfJob(each)}`)
@@ -63,10 +68,14 @@ export async function findJob(text: string | undefined, options: JobOptions): Pr
   )
 }
 
-const INTEREST: readonly Stage[] = ['failed', 'active', 'passed', 'waiting', 'left out']
+/** Stages of jobs, the one that the user most likely means first. */
+type Interest = readonly Stage[]
 
-function mostInteresting(jobs: readonly WatchedJob[], name: string): WatchedJob {
-  for (const stage of INTEREST) {
+const FAILED_FIRST: Interest = ['failed', 'active', 'passed', 'waiting', 'left out']
+export const WAITING_FIRST: Interest = ['waiting', 'left out', 'active', 'failed', 'passed']
+
+function mostInteresting(jobs: readonly WatchedJob[], name: string, interest: Interest): WatchedJob {
+  for (const stage of interest) {
     const found = jobs.find((job) => stageOf(job) === stage)
     if (found !== undefined) return found
   }

@@ -120,7 +120,7 @@ async function follow(
   options: CreateOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const screen = openScreen(options, name.name)
+  const screen = openScreen(options, ending)
   if (options.json) {
     const { commit, base, changedFiles: files } = snapshot
     process.stdout.write(
@@ -149,6 +149,13 @@ async function follow(
     console.error(error.message)
     process.exitCode = NOT_WATCHED
   }
+}
+
+/** Its commit cannot be fetched after the end, so no job of it can be tried again. */
+const ending = {
+  interrupt: 'Ctrl-C cancels the build.',
+  goesOn: null,
+  failed: 'Change what failed, and run millrace build create --preflight again.',
 }
 
 function describeStart(build: Build, { changedFiles }: Snapshot): string {

@@ -12,7 +12,14 @@ const plain = openStyle({ color: false })
 function draw(graph: Graph, { width = 80, height = 40, problem = null as string | null } = {}): string[] {
   const watched = new WatchedBuild(graph)
   watched.load(graph)
-  return layOut(watched, { width, height, now: 61_000, style: plain, problem, isLive: true })
+  return layOut(watched, {
+    width,
+    height,
+    now: 61_000,
+    style: plain,
+    problem,
+    interrupt: 'Ctrl-C ends watching. The build goes on.',
+  })
 }
 
 const passedSteps = (count: number) => Array.from({ length: count }, (_, n) => aStep(`done-${n}`))
@@ -163,7 +170,14 @@ describe('the drawing of a build', () => {
     const colored = new WatchedBuild(graph)
     colored.load(graph)
     const style = openStyle({ color: true }, { isTTY: true }, {})
-    const lines = layOut(colored, { width: 80, height: 40, now: 0, style, problem: evil, isLive: true })
+    const lines = layOut(colored, {
+      width: 80,
+      height: 40,
+      now: 0,
+      style,
+      problem: evil,
+      interrupt: 'Ctrl-C ends watching. The build goes on.',
+    })
     expect(stripVTControlCharacters(lines.join(''))).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/)
     expect(lines.join('').match(/\u001b\[[\d;]*m/g)?.length).toBe(lines.join('').match(/\u001b/g)?.length)
   })

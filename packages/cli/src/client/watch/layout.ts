@@ -4,7 +4,7 @@ import { stateText, type Style } from '../style.ts'
 import { oneLine, shortened, widthOf } from '../text.ts'
 import { describeDuration } from '../times.ts'
 import { hasEnded, stageOf, type GraphStep, type Stage, type WatchedJob } from './graph.ts'
-import { nameOfStep, type WatchedBuild } from './model.ts'
+import type { WatchedBuild } from './model.ts'
 
 interface Frame {
   width: number
@@ -13,8 +13,8 @@ interface Frame {
   style: Style
   /** null: connected. */
   problem: string | null
-  /** The lines are drawn again and again. */
-  isLive: boolean
+  /** What Ctrl-C does; null: the lines are drawn once. */
+  interrupt: string | null
 }
 
 interface Entry {
@@ -42,15 +42,13 @@ function headOf({ build }: WatchedBuild, { width, style, now }: Frame): string[]
   ]
 }
 
-function footOf(watched: WatchedBuild, { width, style, problem, isLive }: Frame): string[] {
+function footOf(watched: WatchedBuild, { width, style, problem, interrupt }: Frame): string[] {
   const counts = countStages(watched.steps.filter(isShown).flatMap((step) => watched.jobsOf(step)))
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
   const parts = [`${total} ${total === 1 ? 'job' : 'jobs'}`, ...describeCounts(counts)]
   const lines = [style.dim(shortened(parts.join(', '), width))]
   if (problem !== null) lines.push(style.paint('yellow', shortened(oneLine(problem), width)))
-  if (isLive && !hasEnded(watched.build)) {
-    lines.push(style.dim(shortened('Ctrl-C ends watching. The build goes on.', width)))
-  }
+  if (interrupt !== null && !hasEnded(watched.build)) lines.push(style.dim(shortened(interrupt, width)))
   return lines
 }
 
@@ -95,7 +93,7 @@ function entriesOf(watched: WatchedBuild, frame: Frame): Entry[] {
 function groupEntries(watched: WatchedBuild, group: GraphStep, frame: Frame): Entry[] {
   const steps = watched.steps.filter((step) => step.group_id === group.id && isShown(step))
   const jobs = steps.flatMap((step) => watched.jobsOf(step))
-  const head = summaryEntry(nameOfStep(group), jobs, frame, '')
+  const head = summaryEntry(watched.nameOfStep(group), jobs, frame, '')
   if (head.rank >= 2) return [head]
   return [head, ...steps.flatMap((step) => stepEntries(watched, step, frame, '  '))]
 }
@@ -110,7 +108,7 @@ function stepEntries(watched: WatchedBuild, step: GraphStep, frame: Frame, inden
   const failed = jobs.filter((job) => stageOf(job) === 'failed')
   const more = failed.length - MOST_FAILED_JOBS
   return [
-    summaryEntry(nameOfStep(step), jobs, frame, indent),
+    summaryEntry(watched.nameOfStep(step), jobs, frame, indent),
     ...failed.slice(0, MOST_FAILED_JOBS).map((job) => jobEntry(watched, job, frame, `${indent}  `)),
     ...(more > 0 ? [{ text: `${indent}  … ${more} more failed`, rank: 1 as const }] : []),
   ]

@@ -84,6 +84,26 @@ describe('the changes of a build', () => {
     expect(watched.jobsOf(aStep('Late')).map(({ id }) => id)).toEqual(['9'])
   })
 
+  it('waits for the step of a job that was uploaded, and then has its name', () => {
+    const { watched, graph, lines, apply } = watch([aJob('1', 'Test', { state: 'running' })])
+    expect(apply({ jobs: [job('9', 'Late', { state: 'running' })] })).toEqual([])
+    const jobs = [aJob('1', 'Test', { state: 'running' }), aJob('9', 'Late', { state: 'running' })]
+    expect(lines(watched.load(aGraph([...graph.steps, aStep('Late')], jobs)))).toEqual(['Late: running'])
+    expect(apply({ jobs: [job('9', 'Late', { state: 'passed' })] })).toEqual(['Late: passed'])
+  })
+
+  it('shows labels with emoji and the values of their jobs', () => {
+    const step = { ...aStep('unit'), label: ':jest: Unit %N of %t', parallelism: 3 }
+    const jobs = [1, 2, 3].map((n) =>
+      aJob(`${n}`, 'unit', { state: 'running', label: `:jest: Unit ${n} of 3` }),
+    )
+    const graph = aGraph([step], jobs)
+    const watched = new WatchedBuild(graph)
+    watched.load(graph)
+    expect(watched.nameOfStep(step)).toBe('🃏 Unit 1–3 of 3')
+    expect(watched.jobsOf(step).map((job) => watched.nameOfJob(job))[2]).toBe('🃏 Unit 3 of 3')
+  })
+
   it('says the same as JSON', () => {
     const { watched, graph } = watch([
       aJob('1', 'Test', { state: 'failed', started: 0, finished: 2000, exit: 3, note: 'exit 3', index: 1 }),

@@ -1,4 +1,5 @@
 // The present state of a watched build, and what each message of the server changes in it.
+import { fillStepLabel } from '@millrace/engine/labels/step-label.ts'
 import { oneLine } from '../text.ts'
 import { readJob, stageOf, type Graph, type GraphStep, type ShortBuild, type ShortJob } from './graph.ts'
 import type { WatchedJob } from './graph.ts'
@@ -39,7 +40,10 @@ export class WatchedBuild {
   apply({ builds = [], jobs = [] }: Changes): Change[] {
     const changes = jobs
       .filter((each) => each.build_id === this.build.id)
-      .flatMap((each) => this.setJob(readJob(each.job)))
+      .map((each) => readJob(each.job))
+      // A graph follows when steps were uploaded, and brings their jobs.
+      .filter((job) => this.stepsById.has(job.stepId))
+      .flatMap((job) => this.setJob(job))
     const own = builds.filter((build) => build.id === this.build.id)
     return [...changes, ...own.flatMap((build) => this.setBuild(build))]
   }
@@ -59,9 +63,22 @@ export class WatchedBuild {
   nameOfJob(job: WatchedJob): string {
     const step = this.stepOf(job)
     const own = job.label === null ? '' : oneLine(job.label)
-    const name = own === '' ? nameOfStep(step) : own
+    const name = own === '' ? this.nameOfStep(step) : own
     const isAlike = own === '' && job.index !== null
     return isAlike ? `${name} (${(job.index ?? 0) + 1} of ${step?.parallelism ?? '?'})` : name
+  }
+
+  /** With the values of all its jobs. */
+  nameOfStep(step: GraphStep | undefined): string {
+    if (step === undefined) return 'step'
+    const { label, key, command, kind } = step
+    const hasTokens = step.parallelism !== null || step.matrix
+    const filled = hasTokens && label !== null ? fillStepLabel(label, this.labelsOf(step)) : label
+    return [filled, key, command].map((text) => oneLine(text ?? '')).find(Boolean) ?? kind
+  }
+
+  private labelsOf(step: GraphStep): string[] {
+    return this.jobsOf(step).flatMap((job) => job.label ?? step.label ?? [])
   }
 
   /** Steps that wait for a person now. */
@@ -90,9 +107,4 @@ export class WatchedBuild {
     this.jobIdsByStep.set(stepId, list)
     return list
   }
-}
-
-export function nameOfStep(step: GraphStep | undefined): string {
-  const name = [step?.label, step?.key, step?.command].map((text) => oneLine(text ?? '')).find(Boolean)
-  return name ?? step?.kind ?? 'step'
 }

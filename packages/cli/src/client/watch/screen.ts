@@ -2,7 +2,7 @@
 import { openStyle, stateText, type Style } from '../style.ts'
 import { oneLine } from '../text.ts'
 import { describeDuration } from '../times.ts'
-import { styledRow, textOfRow } from '../log-rows.ts'
+import { isMarker, plainRow, styledRow } from '../log-rows.ts'
 import type { Excerpt } from './excerpt.ts'
 import { hasEnded, type ShortBuild, type WatchedJob } from './graph.ts'
 import { layOut } from './layout.ts'
@@ -29,14 +29,24 @@ interface Options {
   color: boolean
 }
 
-export function openScreen(options: Options, name: string): WatchScreen {
+/** What a command says of the end of watching. */
+interface Ending {
+  /** What Ctrl-C does. */
+  interrupt: string
+  /** After Ctrl-C, while the build goes on; null: it does not. */
+  goesOn: string | null
+  /** After a failure. */
+  failed: string
+}
+
+export function openScreen(options: Options, ending: Ending): WatchScreen {
   if (options.json) return jsonScreen((value) => void process.stdout.write(`${JSON.stringify(value)}\n`))
   const style = openStyle(options)
   const { stdout } = process
   if (!stdout.isTTY || process.env['TERM'] === 'dumb') {
-    return lineScreen((line) => void stdout.write(`${line}\n`), style, name)
+    return lineScreen((line) => void stdout.write(`${line}\n`), style, ending)
   }
-  return terminalScreen(stdout, style, name)
+  return terminalScreen(stdout, style, ending)
 }
 
 function jsonScreen(print: (value: object) => void): WatchScreen {
@@ -63,7 +73,7 @@ function jsonScreen(print: (value: object) => void): WatchScreen {
   }
 }
 
-function lineScreen(print: (line: string) => void, style: Style, name: string): WatchScreen {
+function lineScreen(print: (line: string) => void, style: Style, ending: Ending): WatchScreen {
   let shown: WatchedBuild | null = null
   return {
     open(watched) {
@@ -83,7 +93,7 @@ function lineScreen(print: (line: string) => void, style: Style, name: string): 
     problem: (text) => print(text === null ? 'The connection is back.' : oneLine(text)),
     say: print,
     close(exitCode) {
-      for (const line of lastLines(shown, exitCode, name)) print(line)
+      for (const line of lastLines(shown, exitCode, ending)) print(line)
     },
   }
 }
@@ -99,7 +109,7 @@ interface TerminalOutput {
   off(event: 'resize', listener: () => void): unknown
 }
 
-function terminalScreen(output: TerminalOutput, style: Style, name: string): WatchScreen {
+function terminalScreen(output: TerminalOutput, style: Style, ending: Ending): WatchScreen {
   const area = new LiveArea({
     get columns() {
       return output.columns
@@ -108,7 +118,7 @@ function terminalScreen(output: TerminalOutput, style: Style, name: string): Wat
   })
   let shown: WatchedBuild | null = null
   let problem: string | null = null
-  let isLive = true
+  let interrupt: string | null = ending.interrupt
   let above: string[] = []
   let frame: NodeJS.Timeout | null = null
   const draw = (): void => {
@@ -116,7 +126,7 @@ function terminalScreen(output: TerminalOutput, style: Style, name: string): Wat
     const lines = above
     above = []
     const { columns: width, rows } = output
-    const options = { width, height: Math.max(1, rows - 1), now: Date.now(), style, problem, isLive }
+    const options = { width, height: Math.max(1, rows - 1), now: Date.now(), style, problem, interrupt }
     area.update(lines, shown === null ? [] : layOut(shown, options))
   }
   /** Few frames a second, however much changes. */
@@ -153,11 +163,11 @@ function terminalScreen(output: TerminalOutput, style: Style, name: string): Wat
       clearInterval(tick)
       if (frame !== null) clearTimeout(frame)
       output.off('resize', drawSoon)
-      isLive = false
+      interrupt = null
       draw()
       area.close('keep')
       output.write(
-        lastLines(shown, exitCode, name)
+        lastLines(shown, exitCode, ending)
           .map((line) => `${line}\n`)
           .join(''),
       )
@@ -181,22 +191,20 @@ function excerptLines(
   const command = `millrace job log ${job.id}`
   const head = `${style.paint('red', '✗')} ${style.bold(watched.nameOfJob(job))} ${job.state.replaceAll('_', ' ')}${reason}`
   if (excerpt === null) return [head]
-  const render = style.hasColor ? styledRow : textOfRow
+  const render = style.hasColor ? styledRow : plainRow
   return [
     head,
     ...(excerpt.group === null ? [] : [`  ${style.dim(excerpt.group)}`]),
-    ...excerpt.rows.map((row) => `  | ${render(row)}`),
+    ...excerpt.rows.filter((row) => !isMarker(row)).map((row) => `  | ${render(row)}`),
     `  ${style.dim(`The whole log: ${command}`)}`,
   ]
 }
 
-function lastLines(watched: WatchedBuild | null, exitCode: number | null, name: string): string[] {
+function lastLines(watched: WatchedBuild | null, exitCode: number | null, ending: Ending): string[] {
   if (watched === null) return []
   const { build } = watched
   if (exitCode === null && !hasEnded(build)) {
-    return [
-      `The build goes on. Watch it again with millrace build watch ${name}, or stop it with millrace build cancel ${name}.`,
-    ]
+    return ending.goesOn === null ? [] : [ending.goesOn]
   }
   if (!hasEnded(build)) return []
   const time =
@@ -205,7 +213,7 @@ function lastLines(watched: WatchedBuild | null, exitCode: number | null, name: 
       : ` after ${describeDuration(build.finished_at - build.started_at)}`
   const end = `Build #${build.number} ${ENDS[build.state] ?? `is ${build.state}`}${time}.`
   if (build.state !== 'failed') return [end]
-  return [`${end} Retry its failed jobs with millrace build retry ${name}.`]
+  return [`${end} ${ending.failed}`]
 }
 
 const ENDS: Readonly<Record<string, string>> = {

@@ -7,6 +7,7 @@ import { followBuild, type FeedOptions } from './feed.ts'
 import { hasPassed, stageOf, type WatchedJob } from './graph.ts'
 import type { Change, WatchedBuild } from './model.ts'
 import type { WatchScreen } from './screen.ts'
+import { WaitingReasons } from './waiting.ts'
 
 export const PASSED = 0
 export const NOT_PASSED = 1
@@ -41,10 +42,12 @@ export async function watchBuild(
       if (!options.signal.aborted) screen.fail(watched, job, excerpt)
     })
   }
+  const waiting = new WaitingReasons(api, (text) => screen.say(text))
   const listener = {
     onOpen: (watched: WatchedBuild) => screen.open(watched),
     onProblem: (text: string | null) => screen.problem(text),
     onChanges(watched: WatchedBuild, changes: readonly Change[]) {
+      waiting.expect(watched)
       screen.change(watched, changes)
       for (const change of changes) {
         if (change.kind !== 'job') continue
@@ -56,7 +59,7 @@ export async function watchBuild(
       }
     },
   }
-  const watched = await followBuild(api, build.path, listener, options)
+  const watched = await followBuild(api, build.path, listener, options).finally(() => waiting.end())
   await excerpts
   return options.signal.aborted ? null : watched
 }
