@@ -1,4 +1,4 @@
-import { showLabel } from '@millrace/engine/labels/show.ts'
+import { showLabel } from './labels.ts'
 import { useEffect, useRef, type ReactNode } from 'react'
 import styles from './Page.module.css'
 

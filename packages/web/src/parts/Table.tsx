@@ -1,4 +1,4 @@
-import { showLabel } from '@millrace/engine/labels/show.ts'
+import { showLabel } from './labels.ts'
 import type { ReactNode } from 'react'
 import styles from './Table.module.css'
 

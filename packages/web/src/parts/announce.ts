@@ -1,5 +1,5 @@
 // Tells screen readers what changed, at most once in five seconds; the newest text wins.
-import { showLabel } from '@millrace/engine/labels/show.ts'
+import { showLabel } from './labels.ts'
 const betweenMs = 5000
 let region: HTMLElement | null = null
 let lastMs = -betweenMs

@@ -1,4 +1,4 @@
-import { showLabel } from '@millrace/engine/labels/show.ts'
+import { showLabel } from '../parts/labels.ts'
 import type { Schemas } from '../api/operations.ts'
 import type { IconName } from '../parts/icon-names.ts'
 

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { describeCounts } from './buckets.ts'
 import { nextFailure } from './job-groups.ts'
 import { JobTable } from './job-table.ts'
+import { namesLoaded } from '../../parts/labels.ts'
 import { stepName } from './job.ts'
 import { sampleGraph, sampleJob, sampleStep } from '../../../test/sample-graph.ts'
 
@@ -136,7 +137,8 @@ describe('JobTable', () => {
 })
 
 describe('stepName', () => {
-  it('shows emoji, and the values of the jobs of a parallel step or a matrix', () => {
+  it('shows emoji, and the values of the jobs of a parallel step or a matrix', async () => {
+    await namesLoaded
     const parallel = sampleStep('key', { label: ':jest: Test %n of %t', parallelism: 2 })
     expect(stepName(parallel, [':jest: Test 0 of 2', ':jest: Test 1 of 2'])).toBe('🃏 Test 0–1 of 2')
     expect(stepName(sampleStep('key', { label: 'For {{matrix.os}}', matrix: true }), [])).toBe('For …')

@@ -1,5 +1,5 @@
 // A job and a step of a build as the views use them, read from the short forms of `GET …/graph` and of the events.
-import { showLabel } from '@millrace/engine/labels/show.ts'
+import { showLabel } from '../../parts/labels.ts'
 import { fillStepLabel } from '@millrace/engine/labels/step-label.ts'
 import type { ShortJob } from '../../api/live-changes.ts'
 import type { Schemas } from '../../api/operations.ts'

@@ -1,4 +1,4 @@
-import { showLabel } from '@millrace/engine/labels/show.ts'
+import { showLabel } from '../../parts/labels.ts'
 import { memo } from 'react'
 import { Icon } from '../../parts/Icon.tsx'
 import { formatSeconds } from './times.ts'

@@ -1,4 +1,4 @@
-import { showLabel } from '@millrace/engine/labels/show.ts'
+import { showLabel } from '../../parts/labels.ts'
 import { Link } from '@tanstack/react-router'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
 import { Table } from '../../parts/Table.tsx'

@@ -1,4 +1,4 @@
-import { showLabel } from '@millrace/engine/labels/show.ts'
+import { showLabel } from '../../parts/labels.ts'
 import { useState } from 'react'
 import { Dialog } from '../../parts/dialogs/Dialog.tsx'
 import styles from './BuildFacts.module.css'

@@ -4,6 +4,7 @@ import { call } from '../../api/call.ts'
 import { keyOf, listQuery, query, queryClient } from '../../api/queries.ts'
 import type { Watched } from '../../api/live-wants.ts'
 import { JobTable } from '../../graph/jobs/job-table.ts'
+import { namesLoaded } from '../../parts/labels.ts'
 
 const build = '/v2/organizations/{org}/pipelines/{pipeline}/builds/{build}' as const
 const job = `${build}/jobs/{job}` as const
@@ -28,7 +29,8 @@ export const graphQuery = (params: BuildAddress) => {
       const table = queryClient.getQueryData<LoadedGraph>(queryKey)?.table ?? new JobTable()
       const finish = table.beginLoad()
       const sinceMs = Date.now()
-      const graph = await call(`GET ${build}/graph`, { params, signal })
+      // The table has the names of jobs as they are shown.
+      const [graph] = await Promise.all([call(`GET ${build}/graph`, { params, signal }), namesLoaded])
       finish(graph)
       return { table, watched: { id: graph.build.id, cursor: graph.cursor, sinceMs } }
     },

@@ -1,4 +1,4 @@
-import { showLabel } from '@millrace/engine/labels/show.ts'
+import { showLabel } from '../../parts/labels.ts'
 import { Link } from '@tanstack/react-router'
 import type { Schemas } from '../../api/operations.ts'
 import { Icon } from '../../parts/Icon.tsx'

@@ -1,4 +1,4 @@
-import { showLabel } from '@millrace/engine/labels/show.ts'
+import { showLabel } from '../../parts/labels.ts'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState, type FormEvent } from 'react'

@@ -1,4 +1,4 @@
-import { showLabel } from '@millrace/engine/labels/show.ts'
+import { showLabel } from '../labels.ts'
 import { Dialog as Base, DialogDismiss, DialogHeading } from '@ariakit/react/dialog'
 import type { ReactNode } from 'react'
 import { Icon } from '../Icon.tsx'

@@ -1,4 +1,4 @@
-import { showLabel } from '@millrace/engine/labels/show.ts'
+import { showLabel } from '../labels.ts'
 import { useSyncExternalStore } from 'react'
 import { Button, IconButton } from '../Button.tsx'
 import { hideToast, toastStore } from './toasts.ts'

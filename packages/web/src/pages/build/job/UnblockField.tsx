@@ -1,4 +1,4 @@
-import { showLabel } from '@millrace/engine/labels/show.ts'
+import { showLabel } from '../../../parts/labels.ts'
 import { Checkbox, SelectField, TextField } from '../../../parts/Field.tsx'
 import type { ManualField } from './unblock-answers.ts'
 import styles from '../Content.module.css'

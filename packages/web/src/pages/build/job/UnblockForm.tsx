@@ -1,4 +1,4 @@
-import { showLabel } from '@millrace/engine/labels/show.ts'
+import { showLabel } from '../../../parts/labels.ts'
 import { useState } from 'react'
 import { call } from '../../../api/call.ts'
 import type { JobAddress } from '../../../api/addresses.ts'

@@ -1,5 +1,5 @@
 // Instead of a log: why the job waits, or why it never ran.
-import { showLabel } from '@millrace/engine/labels/show.ts'
+import { showLabel } from '../../../parts/labels.ts'
 import { useQuery } from '@tanstack/react-query'
 import type { JobAddress } from '../../../api/addresses.ts'
 import type { Schemas } from '../../../api/operations.ts'

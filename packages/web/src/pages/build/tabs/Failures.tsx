@@ -1,5 +1,5 @@
 // Why the build failed, in one answer of the server.
-import { showLabel } from '@millrace/engine/labels/show.ts'
+import { showLabel } from '../../../parts/labels.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Fragment } from 'react'
