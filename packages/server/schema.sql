@@ -542,6 +542,19 @@ create table events (
   created_at timestamp(3) with time zone not null
 ) partition by RANGE (created_at);
 
+create table failed_rows (
+  loop text not null,
+  row_id text not null,
+  group_id text,
+  attempts integer not null,
+  first_failed_at timestamp with time zone not null,
+  last_failed_at timestamp with time zone not null,
+  next_try_at timestamp with time zone not null,
+  error text not null,
+  constraint failed_rows_pkey PRIMARY KEY (loop, row_id),
+  constraint failed_rows_attempts_check CHECK ((attempts >= 0))
+);
+
 create table favorites (
   organization_id uuid not null,
   user_id uuid not null,
@@ -1656,6 +1669,7 @@ CREATE INDEX commit_statuses_leased ON commit_statuses USING btree (pipeline_id,
 CREATE INDEX events_beside_builds ON events USING btree (organization_id, id) WHERE (build_id IS NULL);
 CREATE INDEX events_build ON events USING btree (build_id, id) WHERE (build_id IS NOT NULL);
 CREATE INDEX events_order ON events USING btree (xid, id);
+CREATE INDEX failed_rows_due ON failed_rows USING btree (loop, next_try_at);
 CREATE INDEX favorites_pipeline ON favorites USING btree (pipeline_id);
 CREATE INDEX favorites_user ON favorites USING btree (user_id);
 CREATE INDEX hosted_agents_agent ON hosted_agents USING btree (agent_id) WHERE (agent_id IS NOT NULL);

@@ -94,6 +94,7 @@ export function createContext(parts: Parts): Context {
   } = parts
   const nowMs = () => now().getTime()
   const keys = keyring(secretKeys)
+  const loops = { db, log, now, metrics }
   const clocks = { now: nowMs, monotonicNow: () => performance.now() }
   return {
     config,
@@ -106,13 +107,13 @@ export function createContext(parts: Parts): Context {
     keys,
     tokens: cacheTokens(tokenFinder(db), clocks),
     sessions: provenSessions(cacheTokens(sessionFinder(db), clocks), { keys, now }),
-    tokenUse: trackTokenUse(db, nowMs, (error) =>
+    tokenUse: trackTokenUse(loops, (error) =>
       log.warn({ err: error }, 'Could not record when tokens were used.'),
     ),
-    sessionUse: trackSessionUse(db, nowMs, (error) =>
+    sessionUse: trackSessionUse(loops, (error) =>
       log.warn({ err: error }, 'Could not record when sessions were used.'),
     ),
-    agentActivity: trackAgentActivity(db, nowMs, (error) =>
+    agentActivity: trackAgentActivity(loops, (error) =>
       log.warn({ err: error }, 'Could not record when agents were heard; trying again.'),
     ),
     limits: rateLimits(config.rateLimits, direct),

@@ -10,6 +10,7 @@ import { answerError } from './http/error-handler.ts'
 import { serveHealth } from './http/health.ts'
 import { collectProcessMetrics, measureDatabase, serveMetrics } from './http/metrics.ts'
 import { databaseMetrics, type DatabaseMetric } from './metrics/database-metrics.ts'
+import { measureFailedRows } from './metrics/failed-rows-metrics.ts'
 import { measureTasks } from './metrics/task-metrics.ts'
 import { measureThreads } from './metrics/thread-metrics.ts'
 import { measureDeliveries } from './notifications/delivery/delivery-metrics.ts'
@@ -20,6 +21,7 @@ import { measureCompaction } from './resources/builds/log/ingest/compaction-metr
 const metricsOfDatabase: readonly DatabaseMetric[] = [
   measureQueues,
   measureTasks,
+  measureFailedRows,
   measureRelay,
   measureDeliveries,
   measureCompaction,

@@ -214,6 +214,7 @@ const refusing: Handlers<unknown> = {
   expire_audit_events: refuse,
   expire_deliveries: refuse,
   expire_events: refuse,
+  expire_failed_rows: refuse,
   expire_log_chunks: refuse,
   make_partitions: refuse,
   seal_plain_secrets: refuse,

@@ -4,8 +4,8 @@ import { agentWatcher } from './conductor/lost-agents.ts'
 import { deleteBuilds, hasDeletedPipelines } from './conductor/delete-builds.ts'
 import { hasSweep, sweep } from './conductor/sweep.ts'
 import type { Context } from './context.ts'
+import type { Loop } from './db/loops.ts'
 import { makePartitions } from './db/partitions.ts'
-import { inLongTransaction } from './db/transaction.ts'
 import { expireEvents } from './events/expire.ts'
 import { timed } from './lib/metrics.ts'
 import { traced } from './lib/tracing.ts'
@@ -37,36 +37,40 @@ import { expireAll } from './resources/builds/retention/run.ts'
 import { fireDueSchedules } from './resources/pipelines/schedules/fire.ts'
 import { hasDue } from './resources/pipelines/schedules/queries.ts'
 import { loadSnapshots } from './resources/notifications/services/load-snapshots.ts'
-import { expireAgents, expireIdempotencyKeys, expireRateLimits, expireSessions } from './tasks/expire.ts'
-import type { Handlers } from './tasks/kinds.ts'
+import {
+  expireAgents,
+  expireFailedRows,
+  expireIdempotencyKeys,
+  expireRateLimits,
+  expireSessions,
+} from './tasks/expire.ts'
+import type { Handlers, Kind } from './tasks/kinds.ts'
 import type { Around } from './tasks/run.ts'
 import type { Poller } from './tasks/pollers.ts'
-
-/** A statement that deletes everything that is too old may take longer than the statements of requests. */
-const deleteSeconds = 600
 
 export const handlers: Handlers<Context> = {
   checkpoint_log: checkpointLog,
   compact_log: compactLog,
-  expire_agents: (ctx) => expireAgents(ctx.db, ctx.now(), ctx.config.agentDays),
+  expire_agents: (ctx) => expireAgents(ctx, ctx.config.agentDays),
   expire_audit_events: (ctx) => expireAuditEvents(ctx.db, ctx.now(), ctx.config.auditDays),
-  expire_commits: (ctx) => expireCommits(ctx.db),
+  expire_commits: expireCommits,
   expire_deliveries: async (ctx) => {
-    await inLongTransaction(ctx.db, deleteSeconds, (trx) => expireDeliveries(trx, ctx.now()))
+    await expireDeliveries(ctx)
     await expireMessages(ctx.db, ctx.now())
   },
   expire_events: (ctx) => expireEvents(ctx.db, ctx.now(), ctx.config.eventDays),
-  expire_idempotency_keys: (ctx) => inLongTransaction(ctx.db, deleteSeconds, expireIdempotencyKeys),
-  expire_invitations: (ctx) => invitations.expireOverdue(ctx.db),
+  expire_failed_rows: expireFailedRows,
+  expire_idempotency_keys: expireIdempotencyKeys,
+  expire_invitations: invitations.expireOverdue,
   expire_log_chunks: (ctx) => expireLogChunks(ctx.db, ctx.now()),
-  expire_rate_limits: (ctx) => inLongTransaction(ctx.db, deleteSeconds, expireRateLimits),
-  expire_sessions: (ctx) => inLongTransaction(ctx.db, deleteSeconds, expireSessions),
-  expire_webhook_deliveries: (ctx) => inLongTransaction(ctx.db, deleteSeconds, expireWebhookDeliveries),
+  expire_rate_limits: expireRateLimits,
+  expire_sessions: expireSessions,
+  expire_webhook_deliveries: expireWebhookDeliveries,
   make_partitions: (ctx) => makePartitions(ctx.db, ctx.now(), ctx.log),
   poll_repository: pollAndContinue,
   report_commit_statuses: reportStatuses,
   report_overdue_statuses: enqueueOverdueReports,
-  revoke_inactive_tokens: (ctx) => revokeInactiveTokens(ctx.db),
+  revoke_inactive_tokens: revokeInactiveTokens,
   seal_plain_secrets: sealPlainSecrets,
   send_invitation: sendInvitation,
   update_git_mirror: updateMirror,
@@ -97,28 +101,100 @@ export const aroundPollers =
 export const startNotifications = (ctx: Context): Notifications =>
   startRelayAndDelivery(ctx, loadSnapshots(ctx.config.url))
 
+interface OverRows {
+  /** The loops over rows of several organizations that this runs (db/loops.ts), or why no row can stop the others. */
+  rows: readonly Loop[] | string
+}
+
+const oneRow = 'Each task has a row of its own.'
+const partitions = 'Partitions have rows of all organizations.'
+
 /**
  * Work that is no queue of tasks. The sweep, lost agents, schedules, polls of repositories and images are looked for more
  * often than cron can. Statuses follow from the outbox, whose cursor must move in the same transaction. The database itself
  * notes deleted pipelines, so no code could enqueue their builds. Reconciling compares whole lists. Logs are compacted, and
  * volumes, artifacts, objects and what retention finds deleted, in batches of any number, and a poller runs only once at a time.
  */
-export const pollers: Readonly<Record<string, Poller<Context>>> = {
-  sweep: { everySeconds: 1, hasWork: hasSweep, run: sweep },
-  agents: { everySeconds: 2, run: agentWatcher() },
-  delete_builds: { everySeconds: 2, hasWork: hasDeletedPipelines, run: deleteBuilds },
-  fire_schedules: { everySeconds: 1, hasWork: hasDue, run: fireDueSchedules },
-  update_statuses: { everySeconds: 1, hasWork: hasTouchedBuilds, run: updateStatuses },
-  enqueue_polls: { everySeconds: 2, hasWork: hasPolls, run: enqueuePolls },
-  compact_logs: { everySeconds: 2, run: logCompactor() },
-  reconcile_hosted: { everySeconds: 5, run: logEngineOutage(reconcile) },
-  reconcile_shared_volumes: { everySeconds: 30, run: logEngineOutage(sharedVolumeReconciler()) },
-  tidy_hosted: { everySeconds: 300, run: logEngineOutage(tidyEngine) },
-  expire_cache_volumes: { everySeconds: 5, run: logEngineOutage(expireVolumes) },
-  expire_caches: { everySeconds: 60, run: expireCaches },
-  fail_missing_artifacts: { everySeconds: 60, run: failMissingArtifacts },
-  retention: { everySeconds: 60, run: expireAll },
-  delete_unused_blobs: { everySeconds: 30, run: deleteUnusedBlobs },
-  build_images: { everySeconds: 1, run: buildImages },
-  sweep_images: { everySeconds: 60, run: sweepImages },
+export const pollers: Readonly<Record<string, Poller<Context> & OverRows>> = {
+  sweep: { everySeconds: 1, hasWork: hasSweep, run: sweep, rows: ['deadlines', 'follow_ups'] },
+  agents: { everySeconds: 2, run: agentWatcher(), rows: ['agents_silent', 'agents_paused', 'jobs_lost'] },
+  delete_builds: {
+    everySeconds: 2,
+    hasWork: hasDeletedPipelines,
+    run: deleteBuilds,
+    rows: ['builds_deleted'],
+  },
+  fire_schedules: { everySeconds: 1, hasWork: hasDue, run: fireDueSchedules, rows: ['schedules'] },
+  update_statuses: {
+    everySeconds: 1,
+    hasWork: hasTouchedBuilds,
+    run: updateStatuses,
+    rows: ['commit_statuses'],
+  },
+  enqueue_polls: { everySeconds: 2, hasWork: hasPolls, run: enqueuePolls, rows: ['polls', 'polls_changed'] },
+  compact_logs: { everySeconds: 2, run: logCompactor(), rows: ['logs', 'log_chunks'] },
+  reconcile_hosted: {
+    everySeconds: 5,
+    run: logEngineOutage(reconcile),
+    rows: ['hosted_containers', 'hosted_volumes', 'mirrors'],
+  },
+  reconcile_shared_volumes: {
+    everySeconds: 30,
+    run: logEngineOutage(sharedVolumeReconciler()),
+    rows: ['shared_volumes'],
+  },
+  tidy_hosted: { everySeconds: 300, run: logEngineOutage(tidyEngine), rows: 'The engine tidies itself.' },
+  expire_cache_volumes: { everySeconds: 5, run: logEngineOutage(expireVolumes), rows: ['cache_volumes'] },
+  expire_caches: {
+    everySeconds: 60,
+    run: expireCaches,
+    rows: ['caches_unused', 'caches_over_limit', 'cache_blobs_unused', 'cache_blobs_expired'],
+  },
+  fail_missing_artifacts: { everySeconds: 60, run: failMissingArtifacts, rows: ['artifacts_missing'] },
+  retention: { everySeconds: 60, run: expireAll, rows: ['retention', 'retention_of_tests'] },
+  delete_unused_blobs: { everySeconds: 30, run: deleteUnusedBlobs, rows: ['blobs'] },
+  build_images: { everySeconds: 1, run: buildImages, rows: ['agent_images'] },
+  sweep_images: { everySeconds: 60, run: sweepImages, rows: ['agent_images_stuck', 'agent_images_lost'] },
+}
+
+/** The same for tasks. */
+export const rowsOfTasks: Readonly<Record<Kind, OverRows['rows']>> = {
+  checkpoint_log: oneRow,
+  compact_log: oneRow,
+  expire_agents: ['agents_expired'],
+  expire_audit_events: partitions,
+  expire_commits: ['commits'],
+  expire_deliveries: ['deliveries_expired'],
+  expire_events: partitions,
+  expire_failed_rows: 'It deletes rows of the loops themselves.',
+  expire_idempotency_keys: ['idempotency_keys'],
+  expire_invitations: ['invitations'],
+  expire_log_chunks: partitions,
+  expire_rate_limits: ['rate_limits'],
+  expire_sessions: ['sessions', 'sso_starts', 'oauth_codes', 'sign_in_links'],
+  expire_webhook_deliveries: ['webhook_deliveries'],
+  make_partitions: partitions,
+  poll_repository: oneRow,
+  report_commit_statuses: ['status_reports'],
+  report_overdue_statuses: 'It only reads, and enqueues a task for each pipeline.',
+  revoke_inactive_tokens: ['tokens_inactive'],
+  seal_plain_secrets: ['secrets'],
+  send_invitation: oneRow,
+  update_git_mirror: oneRow,
+}
+
+/** Loops that run beside tasks and pollers. */
+export const rowsElsewhere: Readonly<Record<string, readonly Loop[]>> = {
+  'notifications/outbox/relay.ts': ['outbox'],
+  'notifications/delivery/deliverer.ts': ['deliveries'],
+  'hosted-agents/control-loop.ts': [
+    'hosted_agents_due',
+    'hosted_agents_ended',
+    'hosted_jobs',
+    'hosted_jobs_refused',
+    'hosted_jobs_waiting',
+    'hosted_queues_warm',
+  ],
+  'auth/agent-activity.ts': ['agent_activity'],
+  'auth/track-use.ts': ['token_use', 'session_use'],
 }

@@ -9,6 +9,7 @@
 // - A killed process loses these times. Agents and jobs that live send new ones within seconds.
 // - While the database does not answer, times stay in memory. No request fails because of them.
 import { sql } from 'kysely'
+import { togetherOrApart, type LoopContext } from '../db/each-row.ts'
 import type { Db } from '../db/pool.ts'
 import { prepared } from '../db/statement.ts'
 
@@ -50,12 +51,10 @@ interface Heard extends HeardAgent {
   times: Map<Kind, Time>
 }
 
-export function trackAgentActivity(
-  db: Db,
-  now: () => number,
-  onError: (error: unknown) => void,
-): AgentActivity {
+export function trackAgentActivity(ctx: LoopContext, onError: (error: unknown) => void): AgentActivity {
+  const now = () => ctx.now().getTime()
   const agents = new Map<string, Heard>()
+  const writeApart = togetherOrApart<Heard>(ctx, 'agent_activity')
   let timer: NodeJS.Timeout | undefined
   let flushing: Promise<void> = Promise.resolve()
 
@@ -90,9 +89,17 @@ export function trackAgentActivity(
       return times.size === 0 ? [] : [{ ...heard, times }]
     })
     if (due.length === 0) return
-    const busy = new Set(await write(db, due))
+    const written = new Set<string>()
+    await writeApart(
+      due,
+      ({ id }) => id,
+      async (heard) => {
+        const busy = new Set(await write(ctx.db, heard))
+        for (const { id } of heard) if (!busy.has(id)) written.add(id)
+      },
+    )
     for (const { id, times } of due) {
-      if (busy.has(id)) continue
+      if (!written.has(id)) continue
       for (const [kind, { at }] of times) {
         const time = agents.get(id)?.times.get(kind)
         if (time !== undefined) time.written = at

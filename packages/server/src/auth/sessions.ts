@@ -1,6 +1,7 @@
 // Sessions of people. A browser holds a session's value in a cookie, and its page secret where only pages of this origin read it
 // (see http/session-cookie.ts). Only the hashes of both are stored.
 import { sql } from 'kysely'
+import type { LoopContext } from '../db/each-row.ts'
 import type { Db, Trx } from '../db/pool.ts'
 import { hashToken, newId, newToken } from '../lib/ids.ts'
 import { flushTokenCaches } from './access-watch.ts'
@@ -92,8 +93,10 @@ export const isFreshLink = (session: Pick<CallerSession, 'opened_with' | 'create
   session.opened_with === 'link' && now.getTime() - Date.parse(session.created_at) < freshMs
 
 /** Records the use of sessions, and prolongs each at most once an hour. */
-export const trackSessionUse = (db: Db, now: () => number, onError: (error: unknown) => void): UseTracker =>
+export const trackSessionUse = (ctx: LoopContext, onError: (error: unknown) => void): UseTracker =>
   trackUse(
+    ctx,
+    'session_use',
     async ({ ids, ips, times }) => {
       await sql`
         update web_sessions w set last_used_at = u.at, last_used_ip = u.ip,
@@ -102,9 +105,8 @@ export const trackSessionUse = (db: Db, now: () => number, onError: (error: unkn
             then u.at + make_interval(days => ${sessionDays}) else w.expires_at end
         from unnest(${ids}::uuid[], ${ips}::text[], ${times}::timestamptz[]) as u (id, ip, at)
         where w.id = u.id and w.expires_at > u.at and (w.last_used_at is null or w.last_used_at < u.at)`.execute(
-        db,
+        ctx.db,
       )
     },
-    now,
     onError,
   )

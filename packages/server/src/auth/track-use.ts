@@ -1,7 +1,7 @@
 // Records when and from where tokens and sessions were last used: in batches outside of requests, and at most once a minute
 // per credential and address.
 import { sql } from 'kysely'
-import type { Db } from '../db/pool.ts'
+import { togetherOrApart, type LoopContext } from '../db/each-row.ts'
 
 const betweenWritesMs = 60_000
 const flushAfterMs = 1_000
@@ -20,10 +20,13 @@ interface Uses {
 }
 
 export function trackUse(
+  ctx: LoopContext,
+  loop: 'token_use' | 'session_use',
   write: (uses: Uses) => Promise<void>,
-  now: () => number,
   onError: (error: unknown) => void,
 ): UseTracker {
+  const now = () => ctx.now().getTime()
+  const writeApart = togetherOrApart<readonly [string, { ip: string; at: number }]>(ctx, loop)
   const written = new Map<string, { ip: string; at: number }>()
   let pending = new Map<string, { ip: string; at: number }>()
   let timer: NodeJS.Timeout | undefined
@@ -34,11 +37,16 @@ export function trackUse(
     const uses = [...pending]
     pending = new Map()
     if (uses.length === 0) return
-    await write({
-      ids: uses.map(([id]) => id),
-      ips: uses.map(([, use]) => use.ip),
-      times: uses.map(([, use]) => new Date(use.at).toISOString()),
-    })
+    await writeApart(
+      uses,
+      ([id]) => id,
+      (some) =>
+        write({
+          ids: some.map(([id]) => id),
+          ips: some.map(([, use]) => use.ip),
+          times: some.map(([, use]) => new Date(use.at).toISOString()),
+        }),
+    )
   }
 
   return {
@@ -55,14 +63,15 @@ export function trackUse(
   }
 }
 
-export const trackTokenUse = (db: Db, now: () => number, onError: (error: unknown) => void): UseTracker =>
+export const trackTokenUse = (ctx: LoopContext, onError: (error: unknown) => void): UseTracker =>
   trackUse(
+    ctx,
+    'token_use',
     async ({ ids, ips, times }) => {
       await sql`
         update api_access_tokens t set last_used_at = u.at, last_used_ip = u.ip
         from unnest(${ids}::uuid[], ${ips}::text[], ${times}::timestamptz[]) as u (id, ip, at)
-        where t.id = u.id and (t.last_used_at is null or t.last_used_at < u.at)`.execute(db)
+        where t.id = u.id and (t.last_used_at is null or t.last_used_at < u.at)`.execute(ctx.db)
     },
-    now,
     onError,
   )

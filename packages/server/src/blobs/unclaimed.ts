@@ -1,7 +1,7 @@
 // The list of objects that no row refers to. A key is listed before its object is stored. The transaction that adds a reference
 // takes the key off the list, and the transaction that deletes the reference lists it again. So even after a crash every
 // object is either referred to or listed, and listed objects are deleted when they are due.
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Db, Trx } from '../db/pool.ts'
 import type { BlobStore } from './store.ts'
 
@@ -53,14 +53,22 @@ export async function deleteReleased(db: Db, blobs: BlobStore, keys: readonly st
   }
 }
 
+/** The keys that are due. `isWanted` is a condition on `unclaimed_blobs`. */
+export async function listUnclaimed(db: Db, isWanted: RawBuilder<boolean>, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ key: string }>`
+    select key from unclaimed_blobs where ${isDue} and ${isWanted} order by delete_after limit ${limit}`.execute(
+    db,
+  )
+  return rows.map(({ key }) => key)
+}
+
 const batch = 200
 
+/** For a command. Workers go on after a key that fails. */
 export async function deleteUnclaimed(db: Db, blobs: BlobStore): Promise<void> {
   for (;;) {
-    const { rows } = await sql<{ key: string }>`
-      select key from unclaimed_blobs where ${isDue} order by delete_after limit ${batch}`.execute(db)
-    const keys = rows.map(({ key }) => key)
+    const keys = await listUnclaimed(db, sql`true`, batch)
     await deleteReleased(db, blobs, keys)
-    if (rows.length < batch) return
+    if (keys.length < batch) return
   }
 }

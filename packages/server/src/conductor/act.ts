@@ -31,6 +31,11 @@ export async function carryOut(ctx: Context, followUps: readonly FollowUp[]): Pr
   }
 }
 
+/** For the sweep, which remembers that it failed. */
+export async function carryOutApart(ctx: Context, followUp: FollowUp): Promise<void> {
+  await carryOut(ctx, await carryOutOne(ctx, followUp))
+}
+
 function carryOutOne(ctx: Context, followUp: FollowUp): Promise<FollowUp[]> {
   switch (followUp.kind) {
     case 'create_child':

@@ -7,6 +7,7 @@ import type { Db, Trx } from '../db/pool.ts'
 import { defer } from '../db/batch.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { publishAgentsOf } from '../events/agents.ts'
+import { eachRowApart, mayBeTried } from '../db/each-row.ts'
 import type { FollowUp } from './advance.ts'
 import { wakeAgent } from './dispatch/wake.ts'
 
@@ -56,20 +57,28 @@ const mostBuilds = 200
 /** All rows of a build's jobs are deleted with it. */
 const mostJobs = 2000
 
-export const hasDeletedPipelines = sql<boolean>`exists (select from removed_pipelines)`
+export const hasDeletedPipelines = sql<boolean>`
+  exists (select from removed_pipelines r where ${mayBeTried('builds_deleted', sql`r.pipeline_id::text`)})`
 
 /** Continues where the last run stopped, and stops after `mostMs`. */
 export async function deleteBuilds(ctx: Context): Promise<void> {
   const until = performance.now() + mostMs
   const { rows } = await sql<{ pipeline_id: string }>`
     select pipeline_id from removed_pipelines order by removed_at`.execute(ctx.db)
-  for (const { pipeline_id } of rows) {
-    while (await deleteSome(ctx.db, pipeline_id)) if (performance.now() > until) return
-    while (await deleteArchives(ctx.db, pipeline_id)) if (performance.now() > until) return
-    // Its runs went with the builds.
-    await sql`delete from test_suites where pipeline_id = ${pipeline_id}`.execute(ctx.db)
-    await sql`delete from removed_pipelines where pipeline_id = ${pipeline_id}`.execute(ctx.db)
-  }
+  const isOver = () => performance.now() > until
+  await eachRowApart(
+    ctx,
+    'builds_deleted',
+    rows,
+    ({ pipeline_id: id }) => id,
+    async ({ pipeline_id: id }) => {
+      while (isOver() || (await deleteSome(ctx.db, id))) if (isOver()) return
+      while (await deleteArchives(ctx.db, id)) if (isOver()) return
+      // Its runs went with the builds.
+      await sql`delete from test_suites where pipeline_id = ${id}`.execute(ctx.db)
+      await sql`delete from removed_pipelines where pipeline_id = ${id}`.execute(ctx.db)
+    },
+  )
 }
 
 /** The newest first. False: none is left. */

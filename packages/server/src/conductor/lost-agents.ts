@@ -6,6 +6,7 @@ import { jobSeconds, unwrittenSeconds } from '../auth/agent-activity.ts'
 import type { Context } from '../context.ts'
 import { batch } from '../db/batch.ts'
 import { publishMoved } from '../events/agents.ts'
+import { eachBatchApart, eachRowApart, mayBeTried } from '../db/each-row.ts'
 import { act } from './act.ts'
 import { wakeAgent } from './dispatch/wake.ts'
 
@@ -35,20 +36,40 @@ export function agentWatcher(): (ctx: Context) => Promise<void> {
     listeningSince ??= ctx.startedAt.getTime()
     if (now - answeredAt > (ctx.config.timers.agentLostSeconds * 1000) / 2) listeningSince = now
     // Always queries the database, because its answer shows that agents can report.
-    const [lost, gone, silent, resumed] = await batch(ctx.db, [
-      loseSilentAgents(ctx, listeningSince),
-      jobsOfGoneAgents,
+    const at = ctx.now().toISOString()
+    const [lost, silent, paused] = await batch(ctx.db, [
+      silentAgents(ctx, listeningSince),
       silentJobs(ctx, listeningSince),
-      resumeDueAgents(ctx),
+      pausedAgents(at),
     ])
     answeredAt = now
-    for (const { id } of [...lost, ...resumed]) await wakeAgent(ctx.db, id)
-    for (const { organizationId, ...job } of gone) await loseJob(ctx, organizationId, job)
-    for (const { organizationId, ...job } of silent) {
-      ctx.log.warn({ job_id: job.id }, 'A job sent no requests although its agent is alive; it ends as lost.')
+    const idOf = ({ id }: { id: string }) => id
+    const move =
+      (update: (ids: readonly string[]) => RawBuilder<{ id: string }>) =>
+      (agents: readonly { id: string }[]) =>
+        moveAgents(ctx, update(agents.map(idOf)))
+    await eachBatchApart(ctx, 'agents_silent', lost, idOf, move(loseAgents(ctx, listeningSince)))
+    await eachBatchApart(ctx, 'agents_paused', paused, idOf, move(resumeAgents(at)))
+    const { rows: gone } = await jobsOfGoneAgents(at).execute(ctx.db)
+    const jobs = [
+      ...gone.map((job) => ({ ...job, isSilent: false })),
+      ...silent.map((job) => ({ ...job, isSilent: true })),
+    ]
+    await eachRowApart(ctx, 'jobs_lost', jobs, idOf, async ({ organizationId, isSilent, ...job }) => {
+      if (isSilent)
+        ctx.log.warn(
+          { job_id: job.id },
+          'A job sent no requests although its agent is alive; it ends as lost.',
+        )
       await loseJob(ctx, organizationId, job)
-    }
+    })
   }
+}
+
+/** Moves agents, and wakes whoever waits for them. */
+async function moveAgents(ctx: Context, update: RawBuilder<{ id: string }>): Promise<void> {
+  const { rows } = await update.execute(ctx.db)
+  for (const { id } of rows) await wakeAgent(ctx.db, id)
 }
 
 /** Runs a new watcher once. */
@@ -75,26 +96,37 @@ export async function loseJob(ctx: Context, organizationId: string, job: AgentJo
   await act(ctx, organizationId, job.buildId, { type: 'lose_agent', jobId: job.id })
 }
 
-function loseSilentAgents(ctx: Context, listeningSince: number): RawBuilder<{ id: string }> {
+/** For queries with `agents`. */
+function isSilent(ctx: Context, listeningSince: number): RawBuilder<boolean> {
   const cutoff = ctx.now().getTime() - ctx.config.timers.agentLostSeconds * 1000
-  const at = ctx.now().toISOString()
-  return sql`
-    with moved as (
-      update agents set connection_state = 'lost', lost_at = ${at}
-      where connection_state in ('connected', 'stopping') and last_seen_at <= ${new Date(cutoff).toISOString()}
-        and ${cutoff >= listeningSince}
-      returning *
-    ) ${publishMoved(sql`'agent.lost'`, at)}
-    select id from moved`
+  return sql`(agents.connection_state in ('connected', 'stopping')
+    and agents.last_seen_at <= ${new Date(cutoff).toISOString()} and ${cutoff >= listeningSince})`
 }
+
+const silentAgents = (ctx: Context, listeningSince: number) => sql<{ id: string }>`
+  select id from agents where ${isSilent(ctx, listeningSince)}
+    and ${mayBeTried('agents_silent', sql`agents.id::text`, ctx.now().toISOString())} limit ${sql.lit(most)}`
+
+const loseAgents =
+  (ctx: Context, listeningSince: number) =>
+  (ids: readonly string[]): RawBuilder<{ id: string }> => {
+    const at = ctx.now().toISOString()
+    return sql`
+      with moved as (
+        update agents set connection_state = 'lost', lost_at = ${at}
+        where id = any (${ids}::uuid[]) and ${isSilent(ctx, listeningSince)} returning *
+      ) ${publishMoved(sql`'agent.lost'`, at)}
+      select id from moved`
+  }
 
 type FoundJob = AgentJob & { organizationId: string }
 
-const jobsOfGoneAgents = sql<FoundJob>`
+const jobsOfGoneAgents = (at: string) => sql<FoundJob>`
   select j.id, j.build_id as "buildId", j.organization_id as "organizationId"
   from jobs j join agents a on a.id = j.agent_id
   where j.state in ('assigned', 'accepted', 'running', 'timing_out', 'canceling')
-    and a.connection_state in ('disconnected', 'stopped', 'lost') limit ${sql.lit(most)}`
+    and a.connection_state in ('disconnected', 'stopped', 'lost')
+    and ${mayBeTried('jobs_lost', sql`j.id::text`, at)} limit ${sql.lit(most)}`
 
 /** Records a request with a job's token. Agents send one every few seconds to check for a cancellation, but none before the start. */
 export function noteJobRequest(
@@ -155,6 +187,7 @@ function silentJobs(ctx: Context, listeningSince: number): RawBuilder<FoundJob> 
         then a.job_heard_at <= ${before(2)} and ${cutoff(2) >= listeningSince}
         else j.started_at <= ${before(1)}
           and ${hadStream} end
+      and ${mayBeTried('jobs_lost', sql`j.id::text`, ctx.now().toISOString())}
     limit ${sql.lit(most)}`
 }
 
@@ -165,13 +198,17 @@ const longestStreamSeconds = 60
 export const hadStream = sql<boolean>`
   coalesce(a.stream_opened_at >= j.started_at - make_interval(secs => ${sql.lit(longestStreamSeconds)}), false)`
 
-function resumeDueAgents(ctx: Context): RawBuilder<{ id: string }> {
-  const at = ctx.now().toISOString()
-  return sql`
+const pausedAgents = (at: string) => sql<{ id: string }>`
+  select id from agents where resume_at <= ${at} and ${mayBeTried('agents_paused', sql`agents.id::text`, at)}
+  limit ${sql.lit(most)}`
+
+const resumeAgents =
+  (at: string) =>
+  (ids: readonly string[]): RawBuilder<{ id: string }> =>
+    sql`
     with moved as (
       update agents set paused_at = null, paused_by = null, paused_note = null, paused_timeout_in_minutes = null,
         resume_at = null
-      where resume_at <= ${at} returning *
+      where id = any (${ids}::uuid[]) and resume_at <= ${at} returning *
     ) ${publishMoved(sql`'agent.changed'`, at)}
     select id from moved`
-}

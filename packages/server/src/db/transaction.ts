@@ -51,7 +51,7 @@ export const inLongTransaction = <T>(db: Db, seconds: number, work: (trx: Trx) =
     return work(trx)
   })
 
-const isOpen = (db: Db): db is Trx => db.isTransaction
+export const isOpen = (db: Db): db is Trx => db.isTransaction
 
 const isRetryable = (error: unknown) =>
   error instanceof pg.DatabaseError && (error.code === '40P01' || error.code === '40001')

@@ -2,9 +2,11 @@
 import { sql } from 'kysely'
 import { originsOf } from '../conductor/trust.ts'
 import type { Context } from '../context.ts'
+import { eachRowApart } from '../db/each-row.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { HostedNotFound, type HostedDriver } from '../hosted/driver.ts'
 import * as volumes from '../resources/clusters/cache_volumes/queries.ts'
+import { isEngineAway } from './engine-outage.ts'
 import type { HostedAgent } from './queries.ts'
 
 const unusedDays = 14
@@ -76,7 +78,10 @@ export async function expireVolumes(ctx: Context): Promise<void> {
   if (driver === null) return
   const before = new Date(ctx.now().getTime() - unusedDays * 24 * 60 * 60_000).toISOString()
   await volumes.expireUnused(ctx.db, before)
-  for (const id of await volumes.listToDelete(ctx.db)) await deleteVolume(ctx, driver, id)
+  const ids = await volumes.listToDelete(ctx.db)
+  await eachRowApart(ctx, 'cache_volumes', ids, String, (id) => deleteVolume(ctx, driver, id), {
+    isOutage: isEngineAway,
+  })
 }
 
 async function deleteVolume(ctx: Context, driver: HostedDriver, id: string): Promise<void> {

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { agentChannel, queueChannel } from '../conductor/dispatch/wake.ts'
 import type { Context } from '../context.ts'
+import { eachBatchApart } from '../db/each-row.ts'
 import { listen } from '../db/listener.ts'
 import type { RunningTasks } from '../tasks/run.ts'
 import { planAgents } from './plan.ts'
@@ -72,8 +73,11 @@ async function runOnce(ctx: Context, spawn: (work: Promise<unknown>) => void): P
   await setEndedStopping(ctx)
   await planAgents(ctx)
   const lease = { at: ctx.now().toISOString(), seconds: leaseSeconds, most: mostAtOnce }
-  for (const agent of await hosted.claim(ctx.db, 'stopping', lease)) spawn(stopAgent(ctx, driver, agent))
-  for (const agent of await hosted.claim(ctx.db, 'starting', lease)) {
-    spawn(startAgent(ctx, driver, settings, agent))
+  for (const state of ['stopping', 'starting'] as const) {
+    const due = await hosted.listDue(ctx.db, state, lease)
+    await eachBatchApart(ctx, 'hosted_agents_due', due, String, async (ids) => {
+      for (const agent of await hosted.claim(ctx.db, ids, state, lease))
+        spawn(state === 'stopping' ? stopAgent(ctx, driver, agent) : startAgent(ctx, driver, settings, agent))
+    })
   }
 }

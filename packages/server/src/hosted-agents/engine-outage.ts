@@ -3,6 +3,8 @@ import { HostedUnavailable } from '../hosted/driver.ts'
 
 const unreachable = new WeakSet<Context>()
 
+export const isEngineAway = (error: unknown): boolean => error instanceof HostedUnavailable
+
 /** For pollers: logs once that the engine is unreachable, and once that it answers again. */
 export const logEngineOutage =
   (work: (ctx: Context) => Promise<void>) =>

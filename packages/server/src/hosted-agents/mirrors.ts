@@ -4,12 +4,14 @@
 import { sql } from 'kysely'
 import type { HostedSettings } from '../config/hosted.ts'
 import type { Context } from '../context.ts'
+import { eachRowApart } from '../db/each-row.ts'
 import type { Db, Trx } from '../db/pool.ts'
 import type { ContainerStatus, HostedDriver } from '../hosted/driver.ts'
 import { newId } from '../lib/ids.ts'
 import { enqueue } from '../tasks/enqueue.ts'
 import type { Kinds } from '../tasks/kinds.ts'
 import { isFree, leaseEnd } from '../tasks/lease.ts'
+import { isEngineAway } from './engine-outage.ts'
 import { mirrorsPath, runnerCommand } from './container.ts'
 
 const leaseSeconds = 600
@@ -91,12 +93,13 @@ export async function endUpdates(
   driver: HostedDriver,
   containers: readonly ContainerStatus[],
 ): Promise<void> {
-  for (const { id, exitStatus } of containers) {
-    if (exitStatus === null) continue
+  const end = async ({ id, exitStatus }: ContainerStatus): Promise<void> => {
+    if (exitStatus === null) return
     const output = exitStatus === 0 ? null : (await driver.readOutput(id)).trim().slice(-2000)
     await driver.stopContainer(id)
     await finish(ctx, id, output)
   }
+  await eachRowApart(ctx, 'mirrors', containers, ({ id }) => id, end, { isOutage: isEngineAway })
 }
 
 /** A failed update is repeated after a while. */

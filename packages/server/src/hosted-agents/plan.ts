@@ -5,6 +5,7 @@ import type { HostedSettings } from '../config/hosted.ts'
 import { assignJob } from '../conductor/dispatch/claim.ts'
 import { wakeAgent } from '../conductor/dispatch/wake.ts'
 import type { Context } from '../context.ts'
+import { eachRowApart } from '../db/each-row.ts'
 import type { Trx } from '../db/pool.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { newId } from '../lib/ids.ts'
@@ -50,7 +51,13 @@ export async function planAgents(ctx: Context): Promise<void> {
     await offerWaitingJobs(trx, ctx)
     return new Planning(trx, ctx, settings).run()
   })
-  for (const job of unrunnable) await failJob(ctx, job)
+  await eachRowApart(
+    ctx,
+    'hosted_jobs_refused',
+    unrunnable,
+    ({ id }) => id,
+    (job) => failJob(ctx, job),
+  )
 }
 
 /** Offers jobs to the agents started for them, if that failed when the agents registered. */
@@ -60,7 +67,13 @@ async function offerWaitingJobs(trx: Trx, ctx: Context): Promise<void> {
     join agents a on a.id = h.agent_id join jobs j on j.id = h.job_id
     where h.state in ('starting', 'running') and a.connection_state = 'connected' and j.state = 'scheduled'
     for update of h skip locked`.execute(trx)
-  for (const pair of rows) await offerJob(trx, ctx, pair)
+  await eachRowApart(
+    { ...ctx, db: trx },
+    'hosted_jobs_waiting',
+    rows,
+    ({ id }) => id,
+    (pair) => offerJob(trx, ctx, pair),
+  )
 }
 
 /** False: the agent did not get the job. */
@@ -137,21 +150,48 @@ class Planning {
   }
 
   private async serveJobs(jobs: readonly RunnableJob[]): Promise<void> {
-    for (const job of jobs) {
-      const shape = readRunnableShape(job.instance_shape)
-      const known = this.images.get(job.cluster_id)
-      if (shape === null || known === undefined || !matchesHosted(job.rules, shape.tags)) continue
-      const image = chooseImage({ image: job.image, rules: job.rules, queueImage: job.queue_image }, known)
-      if (image.kind === 'refuse') this.unrunnable.push({ ...job, reason: image.reason })
-      if (image.kind !== 'run') continue
-      const needsVolumes = volumesOf(job).length > 0
-      if (!needsVolumes && (await this.useIdle(job, image.ref))) continue
-      if (needsVolumes && (await this.awaitsCache(job))) continue
-      if (shape.cpus > this.settings.mostCpus) continue
-      // No job overtakes one that waits for capacity, because a large job could wait forever otherwise.
-      if (shape.cpus > this.free && !(await this.freeCapacity(shape.cpus))) return
-      await this.insertFor(job, image.ref, shape.cpus)
-    }
+    let isFull = false
+    await this.eachApart('hosted_jobs', jobs, async (job) => {
+      if (!isFull && (await this.serve(job)) === 'full') isFull = true
+    })
+  }
+
+  /** Full: no job overtakes one that waits for capacity, because a large job could wait forever otherwise. */
+  private async serve(job: RunnableJob): Promise<'full' | void> {
+    const shape = readRunnableShape(job.instance_shape)
+    const known = this.images.get(job.cluster_id)
+    if (shape === null || known === undefined || !matchesHosted(job.rules, shape.tags)) return
+    const image = chooseImage({ image: job.image, rules: job.rules, queueImage: job.queue_image }, known)
+    if (image.kind === 'refuse') this.unrunnable.push({ ...job, reason: image.reason })
+    if (image.kind !== 'run') return
+    const needsVolumes = volumesOf(job).length > 0
+    if (!needsVolumes && (await this.useIdle(job, image.ref))) return
+    if (needsVolumes && (await this.awaitsCache(job))) return
+    if (shape.cpus > this.settings.mostCpus) return
+    if (shape.cpus > this.free && !(await this.freeCapacity(shape.cpus))) return 'full'
+    await this.insertFor(job, image.ref, shape.cpus)
+  }
+
+  /** What a row that fails has changed here is undone, as in the database. */
+  private async eachApart<Row extends { id: string }>(
+    loop: 'hosted_jobs' | 'hosted_queues_warm',
+    rows: readonly Row[],
+    work: (row: Row) => Promise<void>,
+  ): Promise<void> {
+    await eachRowApart(
+      { ...this.ctx, db: this.trx },
+      loop,
+      rows,
+      ({ id }) => id,
+      async (row) => {
+        const { idle, free } = this
+        await work(row).catch((error: unknown) => {
+          this.idle = idle
+          this.free = free
+          throw error
+        })
+      },
+    )
   }
 
   /** Whether the cache of a job that passed before this one could run is still being saved. */
@@ -233,24 +273,33 @@ class Planning {
 
   private async keepWarm(queues: readonly WarmQueue[]): Promise<void> {
     const wanted = new Set<IdleAgent>()
-    for (const queue of queues) {
-      const shape = readRunnableShape(queue.instance_shape)
-      const known = this.images.get(queue.cluster_id)
-      if (shape === null || known === undefined) continue
-      const image = chooseImage({ image: null, rules: [], queueImage: queue.queue_image }, known)
-      if (image.kind !== 'run') continue
-      const equal = this.idle.filter(
-        ({ queue_id, image_ref, instance_shape }) =>
-          queue_id === queue.queue_id && image_ref === image.ref && instance_shape === queue.instance_shape,
-      )
-      for (const agent of equal.slice(0, this.settings.warmAgents)) wanted.add(agent)
-      for (let count = equal.length; count < this.settings.warmAgents && shape.cpus <= this.free; count++) {
-        await this.insert(queue, null, image.ref, shape.cpus)
-      }
-    }
-    for (const agent of this.idle) {
-      if (!wanted.has(agent)) await hosted.setStopping(this.trx, sql`h.id = ${agent.id}`)
-    }
+    await this.eachApart(
+      'hosted_queues_warm',
+      queues.map((queue) => ({ ...queue, id: queue.queue_id })),
+      async (queue) => {
+        const shape = readRunnableShape(queue.instance_shape)
+        const known = this.images.get(queue.cluster_id)
+        if (shape === null || known === undefined) return
+        const image = chooseImage({ image: null, rules: [], queueImage: queue.queue_image }, known)
+        if (image.kind !== 'run') return
+        const equal = this.idle.filter(
+          ({ queue_id, image_ref, instance_shape }) =>
+            queue_id === queue.queue_id && image_ref === image.ref && instance_shape === queue.instance_shape,
+        )
+        for (const agent of equal.slice(0, this.settings.warmAgents)) wanted.add(agent)
+        for (let count = equal.length; count < this.settings.warmAgents && shape.cpus <= this.free; count++) {
+          await this.insert(queue, null, image.ref, shape.cpus)
+        }
+      },
+    )
+    const unwanted = this.idle.filter((agent) => !wanted.has(agent))
+    await eachRowApart(
+      { ...this.ctx, db: this.trx },
+      'hosted_agents_ended',
+      unwanted,
+      ({ id }) => id,
+      ({ id }) => hosted.setStopping(this.trx, sql`h.id = ${id}`),
+    )
   }
 }
 

@@ -2,6 +2,7 @@
 // `running`: it has a job. `stopping`: its container and volumes are being deleted. The row is deleted last, so everything that
 // exists has a row.
 import { sql, type RawBuilder } from 'kysely'
+import { mayBeTried } from '../db/each-row.ts'
 import type { Db, Trx } from '../db/pool.ts'
 import { isFree, leaseEnd } from '../tasks/lease.ts'
 
@@ -45,17 +46,31 @@ export async function insert(trx: Trx, row: NewHostedAgent): Promise<void> {
   await trx.insertInto('hosted_agents').values(row).execute()
 }
 
-/** Leases agents in this state to the caller for that long. */
-export async function claim(
+/** Agents in this state that no worker has. */
+export async function listDue(
   db: Db,
   state: 'starting' | 'stopping',
-  { at, seconds, most }: { at: string; seconds: number; most: number },
+  { at, most }: { at: string; most: number },
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select h.id from hosted_agents h
+    where h.state = ${state} and ${isFree('h.lease_until', at)} and ${mayBeTried('hosted_agents_due', sql`h.id::text`, at)}
+    order by h.created_at limit ${most}`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+/** Leases those of these agents that are in this state to the caller for that long. */
+export async function claim(
+  db: Db,
+  ids: readonly string[],
+  state: 'starting' | 'stopping',
+  { at, seconds }: { at: string; seconds: number },
 ): Promise<HostedAgent[]> {
   const { rows } = await sql<HostedAgent>`
     with due as (
       select id from hosted_agents
-      where state = ${state} and ${isFree('lease_until', at)}
-      order by created_at limit ${most} for update skip locked
+      where id = any (${ids}::uuid[]) and state = ${state} and ${isFree('lease_until', at)}
+      order by created_at for update skip locked
     ), leased as (
       update hosted_agents h set lease_until = ${leaseEnd(at, seconds)}
       from due where h.id = due.id returning h.*
@@ -93,6 +108,12 @@ export async function setStarted(db: Db, id: string, at: string): Promise<boolea
       lease_until = null, last_error = null
     where id = ${id} and state = 'starting' returning id`.execute(db)
   return rows.length > 0
+}
+
+export async function listToStop(db: Db, which: RawBuilder<unknown>): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select h.id from hosted_agents h where h.state <> 'stopping' and ${which}`.execute(db)
+  return rows.map(({ id }) => id)
 }
 
 export async function setStopping(db: Db, which: RawBuilder<unknown>): Promise<number> {

@@ -2,8 +2,10 @@
 // is created, so an object without a row is left over and is deleted.
 import { sql } from 'kysely'
 import type { Context } from '../context.ts'
+import { eachRowApart } from '../db/each-row.ts'
 import type { ContainerStatus, HostedDriver } from '../hosted/driver.ts'
 import * as volumes from '../resources/clusters/cache_volumes/queries.ts'
+import { isEngineAway } from './engine-outage.ts'
 import { endUpdates, listMirrorIds } from './mirrors.ts'
 import * as hosted from './queries.ts'
 import { failAgent } from './start.ts'
@@ -30,14 +32,19 @@ async function reconcileContainers(ctx: Context, driver: HostedDriver): Promise<
     held.filter(({ id }) => mirrors.has(id)),
   )
   const unknown = held.filter(({ id }) => !after.has(id) && !mirrors.has(id))
-  for (const { id } of unknown) await driver.stopContainer(id)
+  await eachRowApart(ctx, 'hosted_containers', unknown, idOf, ({ id }) => driver.stopContainer(id), {
+    isOutage: isEngineAway,
+  })
   const byId = new Map(held.map((container) => [container.id, container]))
-  for (const known of before.filter(({ isUp }) => isUp)) {
+  const end = async (known: hosted.KnownContainer): Promise<void> => {
     const container = byId.get(known.id)
-    if (container?.exitStatus === null) continue
-    await endContainer(ctx, driver, known, container)
+    if (container?.exitStatus !== null) await endContainer(ctx, driver, known, container)
   }
+  const up = before.filter(({ isUp }) => isUp)
+  await eachRowApart(ctx, 'hosted_containers', up, idOf, end, { isOutage: isEngineAway })
 }
+
+const idOf = ({ id }: { id: string }) => id
 
 /** Its container has exited, or no longer exists. */
 async function endContainer(
@@ -63,10 +70,12 @@ async function reconcileVolumes(ctx: Context, driver: HostedDriver): Promise<voi
   const before = await volumes.listKnown(ctx.db)
   const held = await driver.listVolumes()
   const after = new Set((await volumes.listKnown(ctx.db)).map(({ id }) => id))
-  for (const { id } of held.filter((volume) => !after.has(volume.id))) {
+  const unknown = held.filter((volume) => !after.has(volume.id))
+  const deleteOne = async ({ id }: { id: string }): Promise<void> => {
     await driver.detachVolume(id)
     await driver.deleteSnapshot(id)
   }
+  await eachRowApart(ctx, 'hosted_volumes', unknown, idOf, deleteOne, { isOutage: isEngineAway })
   const snapshots = new Set(held.filter(({ hasSnapshot }) => hasSnapshot).map(({ id }) => id))
   const lost = before.filter(({ id, hasSnapshot }) => hasSnapshot && !snapshots.has(id)).map(({ id }) => id)
   if (lost.length > 0) await volumes.deleteDetached(ctx.db, lost)

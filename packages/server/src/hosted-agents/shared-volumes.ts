@@ -2,7 +2,9 @@
 // cluster was deleted, or when the engine lost its data.
 import { sql } from 'kysely'
 import type { Context } from '../context.ts'
+import { eachRowApart } from '../db/each-row.ts'
 import type { SharedVolumes } from '../hosted/driver.ts'
+import { isEngineAway } from './engine-outage.ts'
 
 const none = { gitMirror: false, containerCache: false }
 
@@ -27,11 +29,13 @@ export function sharedVolumeReconciler(): (ctx: Context) => Promise<void> {
       const [is, shouldBe] = [existing.get(id) ?? none, wanted.get(id) ?? none]
       return is.gitMirror !== shouldBe.gitMirror || is.containerCache !== shouldBe.containerCache
     })
-    for (const id of differing.filter((one) => suspects.has(one))) {
+    const correct = async (id: string): Promise<void> => {
       const { gitMirror, containerCache } = wanted.get(id) ?? none
       await driver.setGitMirror(id, gitMirror)
       await driver.setContainerCache(id, containerCache)
     }
+    const lasting = differing.filter((id) => suspects.has(id))
+    await eachRowApart(ctx, 'shared_volumes', lasting, String, correct, { isOutage: isEngineAway })
     suspects = new Set(differing)
   }
 }

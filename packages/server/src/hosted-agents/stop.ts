@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { disconnectAgent, type AgentJob } from '../conductor/lost-agents.ts'
 import type { Context } from '../context.ts'
+import { eachBatchApart } from '../db/each-row.ts'
 import type { HostedDriver } from '../hosted/driver.ts'
 import * as hosted from './queries.ts'
 import { retrySeconds } from './rules.ts'
@@ -18,9 +19,7 @@ const acceptSeconds = 300
 export async function setEndedStopping(ctx: Context): Promise<number> {
   const now = ctx.now().getTime()
   const before = (seconds: number) => new Date(now - seconds * 1000).toISOString()
-  return hosted.setStopping(
-    ctx.db,
-    sql`(
+  const isEnded = sql`(
       h.ends_at <= ${before(0)}
       or (h.started_at <= ${before(registerSeconds)} and h.agent_id is null)
       or exists (select from agents a where a.id = h.agent_id
@@ -31,8 +30,18 @@ export async function setEndedStopping(ctx: Context): Promise<number> {
         or j.state in ('reserved', 'assigned', 'accepted', 'running', 'timing_out', 'canceling')
           and j.agent_id is distinct from h.agent_id
         or h.agent_id is null and j.finished_at is null
-          and j.state not in ('scheduled', 'reserved', 'assigned', 'accepted', 'running', 'timing_out', 'canceling'))))`,
+          and j.state not in ('scheduled', 'reserved', 'assigned', 'accepted', 'running', 'timing_out', 'canceling'))))`
+  let count = 0
+  await eachBatchApart(
+    ctx,
+    'hosted_agents_ended',
+    await hosted.listToStop(ctx.db, isEnded),
+    String,
+    async (ids) => {
+      count += await hosted.setStopping(ctx.db, sql`h.id = any (${ids}::uuid[]) and ${isEnded}`)
+    },
   )
+  return count
 }
 
 /** Stops the container, saves or deletes the volumes, and deletes the row last. A failure is retried. */

@@ -109,6 +109,12 @@ export function createMetrics() {
       buckets: workBuckets,
       registers,
     }),
+    failedRows: new Counter({
+      name: 'millrace_row_failures_total',
+      help: 'Rows that a loop of the background could not handle, each time it tried.',
+      labelNames: ['loop'],
+      registers,
+    }),
     relayedEvents: new Counter({
       name: 'millrace_relay_events_total',
       help: 'Events of the outbox that the relay has read.',

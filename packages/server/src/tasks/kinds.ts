@@ -13,6 +13,7 @@ export interface Kinds {
   expire_commits: NoPayload
   expire_deliveries: NoPayload
   expire_events: NoPayload
+  expire_failed_rows: NoPayload
   expire_idempotency_keys: NoPayload
   expire_invitations: NoPayload
   expire_log_chunks: NoPayload
@@ -49,6 +50,7 @@ export const schedule: Readonly<Record<CronKind, string>> = {
   expire_commits: '47 3 * * *',
   expire_deliveries: '*/10 * * * *',
   expire_events: '43 * * * *',
+  expire_failed_rows: '51 * * * *',
   expire_idempotency_keys: '*/15 * * * *',
   expire_invitations: '*/10 * * * *',
   expire_log_chunks: '47 * * * *',

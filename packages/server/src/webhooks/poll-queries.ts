@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { mayBeTried } from '../db/each-row.ts'
 import type { Db, Trx } from '../db/pool.ts'
 import { inTransaction } from '../db/transaction.ts'
 import type { Kinds } from '../tasks/kinds.ts'
@@ -28,17 +29,29 @@ const isNew = sql<boolean>`
 
 /** Whether a poll is due, or the settings of one have changed. */
 export const hasPolls = sql<boolean>`
-  (exists (select from pipeline_polls where next_poll_at <= now())
-    or exists (select from pipeline_polls q join pipelines p on p.id = q.pipeline_id where ${isOutdated})
-    or exists (select from pipelines p where ${isNew}))`
+  (exists (select from pipeline_polls q
+      where next_poll_at <= now() and ${mayBeTried('polls', sql`q.pipeline_id::text`)})
+    or exists (select from pipeline_polls q join pipelines p on p.id = q.pipeline_id
+      where ${isOutdated} and ${mayBeTried('polls_changed', sql`p.id::text`)})
+    or exists (select from pipelines p where ${isNew} and ${mayBeTried('polls_changed', sql`p.id::text`)}))`
+
+/** Pipelines whose polls do not follow their settings. */
+export async function listChanged(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select p.id from pipelines p join pipeline_polls q on q.pipeline_id = p.id where ${isOutdated}
+    union select p.id from pipelines p where ${isNew}`.execute(db)
+  return rows.map(({ id }) => id)
+}
 
 /** A pipeline that turned polling off, or has another repository, starts over. */
-export async function followSettings(db: Db, now: string): Promise<void> {
+export async function followSettings(db: Db, pipelineIds: readonly string[], now: string): Promise<void> {
   await sql`
-    delete from pipeline_polls q using pipelines p where p.id = q.pipeline_id and ${isOutdated}`.execute(db)
+    delete from pipeline_polls q using pipelines p
+    where p.id = q.pipeline_id and p.id = any (${pipelineIds}::uuid[]) and ${isOutdated}`.execute(db)
   await sql`
     insert into pipeline_polls (pipeline_id, organization_id, repository, next_poll_at)
-    select p.id, p.organization_id, p.repository, ${now} from pipelines p where ${isNew}
+    select p.id, p.organization_id, p.repository, ${now} from pipelines p
+    where p.id = any (${pipelineIds}::uuid[]) and ${isNew}
     on conflict do nothing`.execute(db)
 }
 
@@ -46,25 +59,34 @@ export async function followSettings(db: Db, now: string): Promise<void> {
 const mostAtOnce = 8
 
 /**
- * The claim lasts until the next poll is due. `ending` is how many of the running tasks end with this call. Tasks of a process
+ * The polls that are due, as many as may run. `ending` is how many of the running tasks end with this call. Tasks of a process
  * that died count for a minute.
  */
+export async function listDue(db: Db, now: string, ending: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+      select pipeline_id as id from pipeline_polls
+      where next_poll_at <= ${now} and ${mayBeTried('polls', sql`pipeline_polls.pipeline_id::text`, now)} order by next_poll_at
+      limit greatest(0, ${mostAtOnce + ending} - (
+        select count(*) from graphile_worker.jobs where task_identifier = 'poll_repository'
+          and (locked_at is null or locked_at > now() - interval '1 minute')))`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+/** The claim lasts until the next poll is due. */
 export async function claimDue(
-  db: Db,
-  { now, claim, ending }: { now: string; claim: string; ending: number },
+  trx: Trx,
+  pipelineIds: readonly string[],
+  { now, claim }: { now: string; claim: string },
 ): Promise<PollClaim[]> {
   const { rows } = await sql<PollClaim>`
     with due as (
-      select pipeline_id from pipeline_polls where next_poll_at <= ${now} order by next_poll_at
-      limit greatest(0, ${mostAtOnce + ending} - (
-        select count(*) from graphile_worker.jobs where task_identifier = 'poll_repository'
-          and (locked_at is null or locked_at > now() - interval '1 minute')))
+      select pipeline_id from pipeline_polls where pipeline_id = any (${pipelineIds}::uuid[]) and next_poll_at <= ${now}
       for update skip locked
     )
     update pipeline_polls q set claim = ${claim},
       next_poll_at = ${now}::timestamptz + make_interval(secs => coalesce(p.poll_interval_seconds, 30))
     from due, pipelines p where q.pipeline_id = due.pipeline_id and p.id = q.pipeline_id
-    returning q.pipeline_id, q.organization_id, q.claim`.execute(db)
+    returning q.pipeline_id, q.organization_id, q.claim`.execute(trx)
   return rows
 }
 

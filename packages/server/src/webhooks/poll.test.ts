@@ -111,11 +111,9 @@ describe('poll_interval_seconds', () => {
         update pipeline_polls set next_poll_at = now() - interval '1 hour' where pipeline_id = ${id}`.execute(
         app.db,
       )
-      const claimed = await polls.claimDue(app.db, {
-        now: new Date().toISOString(),
-        claim: newId(),
-        ending: 0,
-      })
+      const claimed = await inTransaction(app.db, (trx) =>
+        polls.claimDue(trx, [id], { now: new Date().toISOString(), claim: newId() }),
+      )
       const own = claimed.find(({ pipeline_id: pipeline }) => pipeline === id)
       if (own === undefined) throw new Error('It was not claimed.')
       return own

@@ -2,6 +2,7 @@
 // and its build are stored in one transaction, so each commit is built once even if a process dies.
 import type { Context } from '../context.ts'
 import { carryOut } from '../conductor/act.ts'
+import { eachBatchApart } from '../db/each-row.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { newId } from '../lib/ids.ts'
 import { joinUserinfo } from '../lib/userinfo.ts'
@@ -22,7 +23,10 @@ const mostMoves = 200
 
 /** A poller finds the polls that are due, since intervals are shorter than cron's minute. */
 export async function enqueuePolls(ctx: Context): Promise<void> {
-  await polls.followSettings(ctx.db, ctx.now().toISOString())
+  const changed = await polls.listChanged(ctx.db)
+  await eachBatchApart(ctx, 'polls_changed', changed, String, (ids) =>
+    polls.followSettings(ctx.db, ids, ctx.now().toISOString()),
+  )
   await enqueueDue(ctx, { ending: 0 })
 }
 
@@ -32,12 +36,17 @@ export async function pollAndContinue(ctx: Context, claim: PollClaim): Promise<v
   await enqueueDue(ctx, { ending: 1 })
 }
 
-const enqueueDue = (ctx: Context, { ending }: { ending: number }): Promise<void> =>
-  inTransaction(ctx.db, async (trx) => {
-    const due = await polls.claimDue(trx, { now: ctx.now().toISOString(), claim: newId(), ending })
-    const tasks = due.map((payload) => ({ payload }))
-    await enqueueAll(trx, 'poll_repository', tasks)
-  })
+async function enqueueDue(ctx: Context, { ending }: { ending: number }): Promise<void> {
+  const now = ctx.now().toISOString()
+  const due = await polls.listDue(ctx.db, now, ending)
+  await eachBatchApart(ctx, 'polls', due, String, (ids) =>
+    inTransaction(ctx.db, async (trx) => {
+      const claimed = await polls.claimDue(trx, ids, { now, claim: newId() })
+      const tasks = claimed.map((payload) => ({ payload }))
+      await enqueueAll(trx, 'poll_repository', tasks)
+    }),
+  )
+}
 
 export async function pollRepository(ctx: Context, claim: PollClaim): Promise<void> {
   const claimed = await polls.findClaimed(ctx.db, claim)

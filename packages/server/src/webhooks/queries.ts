@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { changeRows, type LoopContext } from '../db/each-row.ts'
 import type { Db, Trx } from '../db/pool.ts'
 import { hashToken } from '../lib/ids.ts'
 import type { Settings } from '../source-hosts/settings.ts'
@@ -81,9 +82,12 @@ export async function findAnswer(db: Db, target: Target, deliveryId: string): Pr
   return rows[0]?.answer
 }
 
-export async function expireWebhookDeliveries(db: Db): Promise<void> {
-  await sql`delete from webhook_deliveries where received_at < now() - interval '30 days'`.execute(db)
-}
+export const expireWebhookDeliveries = (ctx: LoopContext): Promise<number> =>
+  changeRows(ctx, 'webhook_deliveries', {
+    table: 'webhook_deliveries',
+    key: sql`r.pipeline_id, r.delivery_id`,
+    where: sql`r.received_at < now() - interval '30 days'`,
+  })
 
 /** Hexadecimal digits sort before `g`, so an abbreviated commit finds the full one. */
 export async function findBuilt(
@@ -170,18 +174,13 @@ export async function keepCommit(
     values (${id}, ${commit}, ${organization_id}, ${at}) on conflict do nothing`.execute(trx)
 }
 
-const commitsAtOnce = 5000
-
 /** An older commit counts as unknown, unless a branch or tag that is polled still has it. */
-export async function expireCommits(db: Db): Promise<void> {
-  for (let deleted = commitsAtOnce; deleted === commitsAtOnce;) {
-    const { numAffectedRows } = await sql`
-      delete from repository_commits where (pipeline_id, commit) in (
-        select pipeline_id, commit from repository_commits where seen_at < now() - interval '730 days'
-        order by seen_at limit ${commitsAtOnce})`.execute(db)
-    deleted = Number(numAffectedRows ?? 0n)
-  }
-}
+export const expireCommits = (ctx: LoopContext): Promise<number> =>
+  changeRows(ctx, 'commits', {
+    table: 'repository_commits',
+    key: sql`r.pipeline_id, r.commit`,
+    where: sql`r.seen_at < now() - interval '730 days'`,
+  })
 
 /** Whether a delivery or a poll found the commit on a branch or tag of the pipeline's own repository. */
 export async function isOwnCommit(db: Db, target: Target, commit: string): Promise<boolean> {

@@ -408,6 +408,16 @@ export interface Tables {
     data: ColumnType<unknown, string | undefined, string>
     created_at: string
   }
+  failed_rows: {
+    loop: string
+    row_id: string
+    group_id: string | null
+    attempts: number
+    first_failed_at: string
+    last_failed_at: string
+    next_try_at: string
+    error: string
+  }
   favorites: {
     organization_id: string
     user_id: string

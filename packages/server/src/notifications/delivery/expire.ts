@@ -2,29 +2,30 @@
 // are far larger, are dropped by the week; those of dead letters stay.
 import { sql, type RawBuilder } from 'kysely'
 import { dropPartitions, firstUuidAt, type Partition } from '../../db/partitions.ts'
+import { changeRows, type LoopContext } from '../../db/each-row.ts'
 import type { Db } from '../../db/pool.ts'
+import { inLongTransaction } from '../../db/transaction.ts'
 
-const batchSize = 5000
 const keptDays = 7
+/** A statement that deletes everything that is too old may take longer than the statements of requests. */
+const deleteSeconds = 600
 /** More dead letters than this stay with everything else of their week, because moving them takes too long. */
 const mostKept = 2000
 
-export async function expireDeliveries(db: Db, now: Date): Promise<void> {
+export async function expireDeliveries(ctx: LoopContext): Promise<void> {
+  const now = ctx.now()
   const at = now.toISOString()
-  for (;;) {
-    const { rows } = await sql<{ message_id: string }>`
-      delete from notification_deliveries where id in (
-        select id from notification_deliveries
-        where finished_at < ${at}::timestamptz - interval '7 days'
-          and (state <> 'dead' or finished_at < ${at}::timestamptz - interval '30 days')
-        order by finished_at limit ${batchSize})
-      returning message_id`.execute(db)
-    if (rows.length < batchSize) break
-  }
-  await sql`delete from notification_log_entries where message_id < ${firstUuidAt(weekBefore(now))}`.execute(
-    db,
+  await changeRows(ctx, 'deliveries_expired', {
+    table: 'notification_deliveries',
+    key: sql`r.id`,
+    where: sql`
+      r.finished_at < ${at}::timestamptz - interval '7 days'
+      and (r.state <> 'dead' or r.finished_at < ${at}::timestamptz - interval '30 days')`,
+  })
+  await inLongTransaction(ctx.db, deleteSeconds, (trx) =>
+    sql`delete from notification_log_entries where message_id < ${firstUuidAt(weekBefore(now))}`.execute(trx),
   )
-  await sql`delete from notification_oauth_starts where expires_at < ${at}`.execute(db)
+  await sql`delete from notification_oauth_starts where expires_at < ${at}`.execute(ctx.db)
 }
 
 /** Deletes messages and attempts of deliveries that are deleted. */

@@ -2,6 +2,7 @@
 // one address of an organization) and one name (`ordered_queue`) are sent in order. A worker leases a queue, sends what is
 // in it and releases it.
 import { sql } from 'kysely'
+import { mayBeTried } from '../../db/each-row.ts'
 import type { Db } from '../../db/pool.ts'
 import { isFree, leaseEnd } from '../../tasks/lease.ts'
 import type { MessageCache } from '../messages/message-cache.ts'
@@ -13,6 +14,10 @@ export interface OrderedQueue {
   owner_id: string
   ordered_queue: string
 }
+
+/** The id of a queue in `failed_rows`, as the query below writes it. */
+export const recordedQueue = ({ owner_id: recipient, ordered_queue: name }: OrderedQueue): string =>
+  `${recipient} ${name}`
 
 /**
  * A lease that is older than `renewMs` is renewed between two deliveries. So at any moment it lasts longer than an attempt and
@@ -72,6 +77,7 @@ export async function claimQueues(
       from shares s cross join lateral (
         select q.ordered_queue, q.due_at from notification_queues q
         where q.owner_id = s.owner_id and q.due_at <= ${now.toISOString()} and ${isFree('q.leased_until', sql`now()`)}
+          and ${mayBeTried('deliveries', sql`q.owner_id || ' ' || q.ordered_queue`, now.toISOString())}
           and (q.owner_id, q.ordered_queue) not in (select h.owner_id, h.ordered_queue from held h)
         order by q.due_at limit s.free for update skip locked
       ) d

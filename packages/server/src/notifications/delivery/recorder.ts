@@ -1,13 +1,15 @@
-// Records the outcomes of attempts. Outcomes that arrive during a transaction are written by the next one.
+// Records the outcomes of attempts. Outcomes that arrive during a transaction are written by the next one. A queue whose outcome
+// cannot be recorded is left alone for a while, so that its receiver does not get the same delivery again and again.
 import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
 import { batch } from '../../db/batch.ts'
+import { togetherOrApart } from '../../db/each-row.ts'
 import type { Trx } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { leaseEnd } from '../../tasks/lease.ts'
 import type { Outcome } from './attempt.ts'
 import { countDeadLetters, disableBroken } from './dead-letters.ts'
-import { leaseSeconds, type OrderedQueue } from './ordered-queues.ts'
+import { leaseSeconds, recordedQueue, type OrderedQueue } from './ordered-queues.ts'
 
 export interface Recorder {
   /** Returns when the outcome is stored. False: the other deliveries of the queue were discarded or deleted meanwhile. */
@@ -26,6 +28,7 @@ interface Entry {
 export function startRecorder(ctx: Context): Recorder {
   let waiting: Entry[] = []
   let isWriting = false
+  const writeApart = togetherOrApart<Entry>(ctx, 'deliveries')
   const write = async (): Promise<void> => {
     if (isWriting) return
     isWriting = true
@@ -33,8 +36,15 @@ export function startRecorder(ctx: Context): Recorder {
       const entries = waiting
       waiting = []
       try {
-        const open = await inTransaction(ctx.db, (trx) => writeAll(trx, ctx, entries))
-        for (const { outcome, done } of entries) done(open.has(outcome?.pending.id ?? ''))
+        await writeApart(
+          entries,
+          ({ queue }) => recordedQueue(queue),
+          async (some) => {
+            const open = await inTransaction(ctx.db, (trx) => writeAll(trx, ctx, some))
+            for (const { outcome, done } of some) done(open.has(outcome?.pending.id ?? ''))
+          },
+        )
+        for (const { fail } of entries) fail(new Error('The outcome of a delivery could not be recorded.'))
       } catch (error) {
         for (const { fail } of entries) fail(error)
       }

@@ -5,7 +5,11 @@
 // nothing can be added to it. Transaction numbers are not enough either: a transaction that began early may have waited for
 // the build's lock and written last. Within a window the ids give the order, because they are taken under that lock. A
 // transaction that waited for the lock was still open when the other ended, so no window has the later event alone.
+//
+// A window is read anew for each page, so a long one ends earlier: where the order of the transactions and the order of the ids
+// agree, for as many events as there can be open transactions. So a page costs the same however many events wait.
 import { sql, type RawBuilder } from 'kysely'
+import { forgetRows, hasToTryAgain, listToTryAgain, type LoopContext } from '../../db/each-row.ts'
 import type { Db, Trx } from '../../db/pool.ts'
 import { prepared } from '../../db/statement.ts'
 import { newestTransaction } from '../../events/newest.ts'
@@ -40,6 +44,10 @@ interface Window {
   from_xid: number
   to_xid: number
   last_event_id: number
+  is_new: boolean
+  /** Whether events are known to be behind it. */
+  is_cut: boolean
+  has_set_aside: boolean
 }
 
 /** Cheap, since it is called several times a second: it reads the cursor and the end of an index. */
@@ -50,7 +58,8 @@ export async function hasUnread(db: Db, now: Date): Promise<boolean> {
 
 const findUnread = prepared(
   (now: string) => sql<{ has: boolean }>`
-    select c.from_xid < c.to_xid or coalesce(${newestTransaction(sql`${now}::timestamptz`)} >= c.to_xid, false) as has
+    select c.from_xid < c.to_xid or coalesce(${newestTransaction(sql`${now}::timestamptz`)} >= c.to_xid, false)
+      or ${hasToTryAgain('outbox', sql`${now}::timestamptz`)} as has
     from notification_cursor c`,
 )
 
@@ -59,8 +68,10 @@ interface TakenEvents {
   events: OutboxEvent[]
   /** How many events were read, wanted or not. */
   read: number
-  /** Whether the window has further events. */
+  /** Whether there may be further events, in this window or behind it. */
   isMore: boolean
+  /** Whether events were set aside. */
+  hasSetAside: boolean
 }
 
 type TakenRow = { read: number } & (OutboxEvent | { [Field in keyof OutboxEvent]: null })
@@ -74,9 +85,10 @@ export async function takeEvents(
   most: number,
   isWanted: RawBuilder<boolean>,
 ): Promise<TakenEvents | null> {
-  const window = await openWindow(trx)
+  const window = await openWindow(trx, most)
   if (window === null) return null
-  if (window.from_xid >= window.to_xid) return { events: [], read: 0, isMore: false }
+  const { has_set_aside: hasSetAside, is_cut: isCut } = window
+  if (window.from_xid >= window.to_xid) return { events: [], read: 0, isMore: false, hasSetAside }
 
   // Materialized and in the order of the index on xid, so that the planner uses it and sorts by id afterwards. Each event is
   // then found by its id, in the partition of its time: a join could read the whole outbox.
@@ -103,18 +115,79 @@ export async function takeEvents(
     ) w on true
     order by w.id`.execute(trx)
   const read = rows[0]?.read ?? 0
-  return { events: rows.filter((row) => row.id !== null), read, isMore: read === most }
+  return {
+    events: rows.filter((row) => row.id !== null),
+    read,
+    isMore: read === most || isCut || (!window.is_new && read > 0),
+    hasSetAside,
+  }
 }
 
 /** The rest of the last window, or else the next one. It is empty when an open transaction may still write to it. */
-async function openWindow(trx: Trx): Promise<Window | null> {
+async function openWindow(trx: Trx, most: number): Promise<Window | null> {
   const { rows } = await lockCursor().execute(trx)
-  return rows[0] ?? null
+  const [window] = rows
+  if (window === undefined) return null
+  if (!window.is_new || window.from_xid >= window.to_xid) return window
+  for (let events = windowPages * most; ; events *= 2) {
+    const { rows: ends } = await findCut(window.from_xid, window.to_xid, events, events + mostOpen).execute(
+      trx,
+    )
+    const cut = ends[0]?.cut ?? null
+    if (cut !== null) return { ...window, to_xid: cut, is_cut: cut < window.to_xid }
+  }
 }
 
 const lockCursor = prepared(
   () => sql<Window>`
-    select c.from_xid, c.last_event_id,
-      case when c.from_xid < c.to_xid then c.to_xid else greatest(c.to_xid, ${oldestOpen}) end as to_xid
-    from notification_cursor c for update skip locked`,
+    select c.from_xid, c.last_event_id, c.from_xid >= c.to_xid as is_new, false as is_cut,
+      case when c.from_xid < c.to_xid then c.to_xid else greatest(c.to_xid, ${oldestOpen}) end as to_xid,
+      exists (select from failed_rows f where f.loop = 'outbox') as has_set_aside
+    from notification_cursor c for update of c skip locked`,
 )
+
+/** The pages of a window that is cut. */
+const windowPages = 4
+/** More than PostgreSQL has transactions open at once. */
+const mostOpen = 2000
+
+/**
+ * Where a window may end that has more than `least` events, after reading `most`: before it are the lower ids, behind it the
+ * higher ones. Null: not among these.
+ */
+const findCut = prepared(
+  (from: number, to: number, least: number, most: number) => sql<{ cut: number | null }>`
+    with near as materialized (
+      select xid, id from events where xid >= ${from} and xid < ${to} order by xid, id limit ${most}::bigint
+    ), ordered as (
+      select xid, row_number() over ascending as number, lag(xid) over ascending as previous,
+        max(id) over (ascending rows between unbounded preceding and 1 preceding) as highest_before,
+        min(id) over (ascending rows between current row and unbounded following) as lowest_after
+      from near window ascending as (order by xid, id)
+    )
+    select case when (select count(*) from near) < ${most}::bigint then ${to}::bigint
+      else (select xid from ordered where number > ${least}::bigint and xid > previous and highest_before < lowest_after
+        order by number limit 1) end as cut`,
+)
+
+/** At most so many are tried again at a time. */
+const mostAgain = 200
+
+/** Events that were set aside and are to be tried again, in order. One that is deleted, or that nobody wants any more, is given up. */
+export async function takeSetAside(
+  ctx: Pick<LoopContext, 'now'> & { db: Trx },
+  isWanted: RawBuilder<boolean>,
+): Promise<OutboxEvent[]> {
+  const ids = await listToTryAgain(ctx, 'outbox', mostAgain)
+  if (ids.length === 0) return []
+  const { rows } = await sql<OutboxEvent>`
+    select e.id, e.organization_id, e.pipeline_id, e.build_id, e.job_id, e.kind, e.data, e.created_at
+    from events e where e.id = any (${ids}::bigint[]) and ${isWanted} order by e.id`.execute(ctx.db)
+  const known = new Set(rows.map(({ id }) => String(id)))
+  await forgetRows(
+    ctx.db,
+    'outbox',
+    ids.filter((id) => !known.has(id)),
+  )
+  return rows
+}

@@ -1,6 +1,9 @@
 // Turns events of the outbox into pending deliveries: finds who wants each event, renders its message, and stores both with
-// the cursor in one transaction. delivery/ sends them.
+// the cursor in one transaction. delivery/ sends them. An event that fails is set aside in `failed_rows` and does not hold the
+// cursor: it is published later, as soon as it does not fail. The later events of its build wait for it, for some minutes at most.
 import type { Context } from '../../context.ts'
+import { isDatabaseAway, isDatabaseBusy } from '../../db/away.ts'
+import { eachBatchApart } from '../../db/each-row.ts'
 import type { Trx } from '../../db/pool.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { newId } from '../../lib/ids.ts'
@@ -8,7 +11,7 @@ import { branchQueue, type Message } from '../messages/message.ts'
 import { renderMessages } from './render.ts'
 import type { Snapshots } from '../messages/snapshots.ts'
 import { findSender } from '../providers/table.ts'
-import { hasUnread, takeEvents } from './cursor.ts'
+import { hasUnread, takeEvents, takeSetAside, type OutboxEvent } from './cursor.ts'
 import { insertDeliveries, insertMessages, type NewDelivery } from './enqueue.ts'
 import { insertLogEntries, type NewLogEntry } from './event-log.ts'
 import { matchNotify, recipientOf } from './match-notify.ts'
@@ -28,27 +31,76 @@ interface Relayed {
 /** Reads all events that can be read now. Later ones are for the next call, so that many are read at once. */
 export async function relay(ctx: Context, snapshots: Snapshots): Promise<Relayed> {
   const all: Relayed = { events: 0, deliveries: 0 }
+  let most = mostEvents
   let isMore = await hasUnread(ctx.db, ctx.now())
   while (isMore) {
-    const some = await inTransaction(ctx.db, (trx) => relaySome(trx, ctx, snapshots))
-    if (some === null) break
-    all.events += some.events
-    ctx.metrics.relayedEvents.inc(some.events)
-    all.deliveries += some.deliveries
-    isMore = some.isMore
+    const page = await relayPage(ctx, snapshots, most)
+    if (page === 'too slow') most = Math.ceil(most / 2)
+    else if (page === null) break
+    else {
+      most = Math.min(mostEvents, most * 2)
+      all.events += page.events
+      ctx.metrics.relayedEvents.inc(page.events)
+      all.deliveries += page.deliveries
+      isMore = page.isMore
+    }
   }
   return all
 }
 
-/** null: another worker reads the outbox. */
+type Page = Relayed & { isMore: boolean }
+
+/** An event that fails is set aside. Savepoints cost round trips, so they are used only then. null: another worker is reading. */
+async function relayPage(
+  ctx: Context,
+  snapshots: Snapshots,
+  most: number,
+): Promise<Page | 'too slow' | null> {
+  try {
+    return await inTransaction(ctx.db, (trx) => relaySome(trx, ctx, snapshots, most, 'together'))
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error
+    if (isDatabaseBusy(error) && most > 1) return 'too slow'
+    return inTransaction(ctx.db, (trx) => relaySome(trx, ctx, snapshots, most, 'apart'))
+  }
+}
+
 async function relaySome(
   trx: Trx,
   ctx: Context,
   snapshots: Snapshots,
-): Promise<(Relayed & { isMore: boolean }) | null> {
-  const taken = await takeEvents(trx, mostEvents, isWanted)
+  most: number,
+  how: 'together' | 'apart',
+): Promise<Page | null> {
+  const taken = await takeEvents(trx, most, isWanted)
   if (taken === null) return null
-  const { events, read, isMore } = taken
+  const { read, isMore, hasSetAside } = taken
+  if (how === 'together' && !hasSetAside) {
+    return { events: read, deliveries: await publish(trx, ctx, snapshots, taken.events), isMore }
+  }
+  const within = { ...ctx, db: trx }
+  const again = await takeSetAside(within, isWanted)
+  let deliveries = 0
+  await eachBatchApart(
+    within,
+    'outbox',
+    [...again, ...taken.events],
+    ({ id }) => String(id),
+    async (events) => {
+      deliveries += await publish(trx, ctx, snapshots, events)
+    },
+    { groupOf: ({ build_id: buildId }) => buildId },
+  )
+  return { events: read, deliveries, isMore }
+}
+
+/** Returns the number of deliveries. */
+async function publish(
+  trx: Trx,
+  ctx: Context,
+  snapshots: Snapshots,
+  events: readonly OutboxEvent[],
+): Promise<number> {
   const triggers = events.flatMap(triggersOf)
   const services = await matchServices(trx, triggers)
   const targets = await matchNotify(trx, snapshots, triggers)
@@ -70,7 +122,7 @@ async function relaySome(
   await insertMessages(trx, [...deliveries, ...logEntries])
   await insertDeliveries(trx, deliveries, ctx.now())
   await insertLogEntries(trx, logEntries, ctx.now())
-  return { events: read, deliveries: deliveries.length, isMore }
+  return deliveries.length
 }
 
 const newLogEntry = ({ row }: EventTrigger, { id, organization_id }: Listener, message: Message) => ({

@@ -214,11 +214,22 @@ export interface Leftover {
 }
 
 /** Sets artifacts to `error` whose file has not arrived in two days. */
-export async function failMissing(trx: Trx, limit: number): Promise<Leftover[]> {
+const isMissing = sql`(artifacts.state = 'new' and artifacts.created_at < now() - interval '2 days')`
+
+/** In all organizations. */
+export async function listMissing(db: Db, isWanted: RawBuilder<boolean>, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from artifacts where ${isMissing} and ${isWanted} order by created_at limit ${limit}`.execute(
+    db,
+  )
+  return rows.map(({ id }) => id)
+}
+
+export async function failMissing(trx: Trx, ids: readonly string[]): Promise<Leftover[]> {
   const { rows } = await sql<Leftover>`
     with due as (
-      select id, blob_key, upload from artifacts where state = 'new' and created_at < now() - interval '2 days'
-      order by created_at limit ${limit} for update skip locked)
+      select id, blob_key, upload from artifacts where id = any (${ids}::uuid[]) and ${isMissing}
+      order by id for update skip locked)
     update artifacts a set state = 'error', blob_key = null, upload = null from due where a.id = due.id
     returning due.blob_key, due.upload`.execute(trx)
   return rows

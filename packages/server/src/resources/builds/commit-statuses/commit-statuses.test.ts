@@ -86,6 +86,33 @@ const listed = async (pipeline: { path: string }, { number }: TestBuild) =>
 /** A type of connection, and what a request to it has: path, headers, body. */
 type Spoken = [string, string, Record<string, string>, (url: string, name: string) => object]
 
+describe('a build whose statuses cannot be stored', () => {
+  it('delays no other build, and gets its statuses when they can', async () => {
+    await connect('gitea')
+    const [bad, good] = [await aPublished('[{command: a}]'), await aPublished('[{command: a}]')]
+    await sql`
+      create function refuse_status() returns trigger language plpgsql as $$
+      begin if new.pipeline_id::text = tg_argv[0] then raise exception 'poisoned'; end if; return new; end $$`.execute(
+      app.db,
+    )
+    await sql`
+      create trigger refuse_status before insert on commit_statuses for each row
+      execute function refuse_status(${sql.lit(bad.id)})`.execute(app.db)
+    await build(bad, { commit: commitOf('bad') })
+    await build(good, { commit: commitOf('good') })
+    const commits = async () =>
+      (await app.db.selectFrom('commit_statuses').select('commit').execute()).map(({ commit }) => commit)
+    await updateAll(app.ctx)
+    expect(new Set(await commits())).toEqual(new Set([commitOf('good')]))
+    const failed = await app.db.selectFrom('failed_rows').select(['loop', 'attempts', 'error']).execute()
+    expect(failed).toEqual([{ loop: 'commit_statuses', attempts: 1, error: 'poisoned' }])
+    await sql`drop trigger refuse_status on commit_statuses`.execute(app.db)
+    await updateStatuses(after(10), never)
+    expect(new Set(await commits())).toEqual(new Set([commitOf('good'), commitOf('bad')]))
+    expect(await app.db.selectFrom('failed_rows').selectAll().execute()).toEqual([])
+  })
+})
+
 describe('a commit status', () => {
   it.each<Spoken>([
     [

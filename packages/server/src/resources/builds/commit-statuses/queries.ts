@@ -6,6 +6,7 @@ import { selectFields, stepColumns } from '../../../conductor/rows.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
 import { newestTransaction } from '../../../events/newest.ts'
 import { oldestOpen } from '../../../events/oldest-open.ts'
+import { hasToTryAgain } from '../../../db/each-row.ts'
 import { isFree, leaseEnd } from '../../../tasks/lease.ts'
 import type { Settings } from '../../../source-hosts/settings.ts'
 import type { Credentials } from '../../../source-hosts/host.ts'
@@ -68,7 +69,7 @@ export const hasTouchedBuilds = sql<boolean>`
   coalesce(
     (select c.xid > pg_snapshot_xmax(pg_current_snapshot())::text::bigint
       or coalesce(${newestTransaction(sql`now()`)} >= c.xid, false)
-    from commit_status_cursor c), true)`
+    from commit_status_cursor c), true) or ${hasToTryAgain('commit_statuses')}`
 
 /**
  * The builds with events since the last call whose hosts get statuses. A window of transactions ends where the oldest open

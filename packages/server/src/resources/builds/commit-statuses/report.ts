@@ -9,6 +9,7 @@ import { TokenRefused } from '../../../source-hosts/host.ts'
 import { hostOfType } from '../../../source-hosts/hosts.ts'
 import { enqueue, enqueueAll } from '../../../tasks/enqueue.ts'
 import type { Kinds } from '../../../tasks/kinds.ts'
+import { eachRowApart } from '../../../db/each-row.ts'
 import { locate } from '../../../source-hosts/settings.ts'
 import * as statuses from './queries.ts'
 import type { DueStatus } from './queries.ts'
@@ -35,7 +36,17 @@ export async function reportStatuses(
   const due = await statuses.claimDue(ctx.db, pipelineId, ctx.now().toISOString())
   // Otherwise another task reports them, and enqueues the next one itself.
   if (due.length === 0) return 0
-  await Promise.all(due.map((status) => report(ctx, status)))
+  await Promise.all(
+    due.map((status) =>
+      eachRowApart(
+        ctx,
+        'status_reports',
+        [status],
+        ({ id }) => id,
+        (one) => report(ctx, one),
+      ),
+    ),
+  )
   const next = await statuses.findNextAttempt(ctx.db, pipelineId, ctx.now().toISOString())
   if (next !== null) {
     // With another key than the task of a new state, whose time it must not replace.

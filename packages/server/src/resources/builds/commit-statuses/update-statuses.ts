@@ -4,29 +4,49 @@ import { evaluateCondition } from '@millrace/engine/conditions/evaluate.ts'
 import { stepOutcomeOf, stepStateOf } from '@millrace/engine/outcome.ts'
 import { conditionFacts, findBuild } from '../../../conductor/build.ts'
 import type { Context } from '../../../context.ts'
+import { isDatabaseAway } from '../../../db/away.ts'
 import type { Trx } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { newId } from '../../../lib/ids.ts'
+import { eachRowApart, listToTryAgain } from '../../../db/each-row.ts'
 import { hostSettings } from '../../../source-hosts/settings.ts'
 import * as statuses from './queries.ts'
 import { enqueueReports } from './report.ts'
 import { statusesOf, type Holds } from './rules.ts'
 
+/** Builds that have failed before and are tried again with others. */
+const mostAgain = 100
+
 /** Ends when no events are left, or when another worker reads them. */
 export async function updateStatuses(ctx: Context, stopping: AbortSignal): Promise<void> {
   let isMore = true
   while (isMore && !stopping.aborted) {
-    isMore = await inTransaction(ctx.db, async (trx) => {
-      const touched = await statuses.takeTouchedBuilds(trx)
-      const changed = new Set<string>()
-      for (const id of touched?.ids ?? []) {
-        const pipelineId = await updateBuild(trx, ctx, id)
-        if (pipelineId !== null) changed.add(pipelineId)
-      }
-      await enqueueReports(trx, [...changed])
-      return touched?.isMore ?? false
-    })
+    isMore = await inTransaction(ctx.db, (trx) => updateSome(trx, ctx, 'together')).catch(
+      (error: unknown) => {
+        if (isDatabaseAway(error)) throw error
+        return inTransaction(ctx.db, (trx) => updateSome(trx, ctx, 'apart'))
+      },
+    )
   }
+}
+
+/** Savepoints cost a round trip each, so they are used only if a build fails. */
+async function updateSome(trx: Trx, ctx: Context, how: 'together' | 'apart'): Promise<boolean> {
+  const touched = await statuses.takeTouchedBuilds(trx)
+  if (touched === null) return false
+  const within = { ...ctx, db: trx }
+  const failed = await listToTryAgain(within, 'commit_statuses', mostAgain)
+  const changed = new Set<string>()
+  const update = async (id: string): Promise<void> => {
+    const pipelineId = await updateBuild(trx, ctx, id)
+    if (pipelineId !== null) changed.add(pipelineId)
+  }
+  const ids = new Set([...failed, ...touched.ids])
+  if (how === 'apart' || failed.length > 0)
+    await eachRowApart(within, 'commit_statuses', [...ids], String, update)
+  else for (const id of ids) await update(id)
+  await enqueueReports(trx, [...changed])
+  return touched.isMore
 }
 
 /** The pipeline of the build; null: no status changed. */

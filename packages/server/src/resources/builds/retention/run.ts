@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Context } from '../../../context.ts'
 import type { Db } from '../../../db/pool.ts'
+import { eachRowApart } from '../../../db/each-row.ts'
 import { expireArtifacts, expireArtifactsOfOpenBuilds } from './expire-artifacts.ts'
 import { buildExpirer, expireArchives } from './expire-builds.ts'
 import { expireArchivedLogs, expireLogs } from './expire-logs.ts'
@@ -38,18 +39,24 @@ export async function expireAll(ctx: Context, stopping: AbortSignal): Promise<vo
   const terms = { now: ctx.now().toISOString(), defaults: ctx.config.retention }
   const pace = { stopping, pause: 1 }
   const released = new Set<string>()
-  for (const pipeline of await listDuePipelines(ctx.db, 'all', terms)) {
-    if (stopping.aborted) return
-    const done = await expirePipeline(ctx, pipeline, terms, pace, released)
-    if (done !== null && !isEmpty(done)) {
-      const counts = Object.fromEntries(kinds.map((kind) => [kind, done[kind].count]))
-      ctx.log.info({ pipeline_id: pipeline.pipelineId, ...counts }, 'Retention has deleted what was due.')
-    }
-  }
-  for (const orgId of await listOrganizations(ctx.db)) {
-    if (stopping.aborted) return
-    await inBatches(pace, () => deleteTestRuns(ctx.db, orgId, terms, emptyReport().test_runs))
-  }
+  const due = await listDuePipelines(ctx.db, 'all', terms)
+  await eachRowApart(
+    ctx,
+    'retention',
+    due,
+    ({ pipelineId }) => pipelineId,
+    async (pipeline) => {
+      if (stopping.aborted) return
+      const done = await expirePipeline(ctx, pipeline, terms, pace, released)
+      if (done !== null && !isEmpty(done)) {
+        const counts = Object.fromEntries(kinds.map((kind) => [kind, done[kind].count]))
+        ctx.log.info({ pipeline_id: pipeline.pipelineId, ...counts }, 'Retention has deleted what was due.')
+      }
+    },
+  )
+  await eachRowApart(ctx, 'retention_of_tests', await listOrganizations(ctx.db), String, (orgId) =>
+    inBatches(pace, () => deleteTestRuns(ctx.db, orgId, terms, emptyReport().test_runs)),
+  )
 }
 
 /** For a command: what is due in an organization, or in some of its pipelines. */
@@ -92,14 +99,17 @@ async function expirePipeline(
     expireArchivedLogs,
     expireArchives,
   ]
-  for (const step of steps) {
-    await inBatches(pace, async () => {
-      const hasMore = await step(work, pipeline, terms, report)
-      await retention.renewClaim(work.db, organizationId, pipelineId)
-      return hasMore
-    })
+  try {
+    for (const step of steps) {
+      await inBatches(pace, async () => {
+        const hasMore = await step(work, pipeline, terms, report)
+        await retention.renewClaim(work.db, organizationId, pipelineId)
+        return hasMore
+      })
+    }
+  } finally {
+    await retention.releaseClaim(work.db, organizationId, pipelineId)
   }
-  await retention.releaseClaim(work.db, organizationId, pipelineId)
   return report
 }
 

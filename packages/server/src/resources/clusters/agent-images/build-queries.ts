@@ -1,5 +1,6 @@
 // Queries of the workers that build images, for all organizations. Each build is leased to one worker.
 import { sql } from 'kysely'
+import { eachBatchApart, mayBeTried, type LoopContext } from '../../../db/each-row.ts'
 import type { Db } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { isFree, leaseEnd } from '../../../tasks/lease.ts'
@@ -19,31 +20,41 @@ export interface LeasedBuild {
 
 /** Leases the oldest waiting builds, up to the limit of the whole installation. */
 export async function leaseBuilds(
-  db: Db,
+  ctx: LoopContext,
   { most, seconds }: { most: number; seconds: number },
 ): Promise<LeasedBuild[]> {
-  return inTransaction(db, async (trx) => {
+  return inTransaction(ctx.db, async (trx) => {
     // The lock keeps the count valid until the leases are stored.
     await sql`select pg_advisory_xact_lock(hashtext('millrace agent image builds'))`.execute(trx)
-    const { rows } = await sql<LeasedBuild>`
-      with waiting as (
-        select id from agent_images
-        where status = 'BUILDING' and deleting_at is null
-          and ${isFree('build_lease_until', now)}
-        order by created_at
-        limit greatest(0, ${most} - (
-          select count(*) from agent_images
-          where status = 'BUILDING' and build_lease_id is not null and build_lease_until >= now()))
-        for update skip locked)
-      update agent_images i set build_lease_id = gen_random_uuid(),
-        build_lease_until = ${leaseEnd(now, seconds)},
-        build_attempts = build_attempts + 1,
-        build_started_at = case when build_attempts = 0 then now() else coalesce(build_started_at, now()) end
-      from waiting where i.id = waiting.id
-      returning i.id, i.build_lease_id as "leaseId", i.organization_id as "organizationId",
-        i.cluster_id as "clusterId", i.ref, i.base_image as "baseImage", i.dockerfile,
-        i.build_attempts as attempts`.execute(trx)
-    return rows
+    const { rows: waiting } = await sql<{ id: string }>`
+      select i.id from agent_images i
+      where i.status = 'BUILDING' and i.deleting_at is null and ${isFree('i.build_lease_until', now)}
+        and ${mayBeTried('agent_images', sql`i.id::text`, ctx.now().toISOString())}
+      order by i.created_at
+      limit greatest(0, ${most} - (
+        select count(*) from agent_images
+        where status = 'BUILDING' and build_lease_id is not null and build_lease_until >= now()))
+      for update skip locked`.execute(trx)
+    const leased: LeasedBuild[] = []
+    await eachBatchApart(
+      { ...ctx, db: trx },
+      'agent_images',
+      waiting,
+      ({ id }) => id,
+      async (some) => {
+        const { rows } = await sql<LeasedBuild>`
+        update agent_images i set build_lease_id = gen_random_uuid(),
+          build_lease_until = ${leaseEnd(now, seconds)},
+          build_attempts = build_attempts + 1,
+          build_started_at = case when build_attempts = 0 then now() else coalesce(build_started_at, now()) end
+        where i.id = any (${some.map(({ id }) => id)}::text[])
+        returning i.id, i.build_lease_id as "leaseId", i.organization_id as "organizationId",
+          i.cluster_id as "clusterId", i.ref, i.base_image as "baseImage", i.dockerfile,
+          i.build_attempts as attempts`.execute(trx)
+        leased.push(...rows)
+      },
+    )
+    return leased
   })
 }
 

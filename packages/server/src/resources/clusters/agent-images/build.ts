@@ -22,7 +22,7 @@ const running = new WeakMap<Context, Set<Promise<void>>>()
 export async function buildImages(ctx: Context): Promise<void> {
   const [driver, settings] = [ctx.hosted, ctx.config.hosted]
   if (driver === null || settings === null) return
-  const builds = await leaseBuilds(ctx.db, { most: settings.imageBuilds, seconds: leaseSeconds })
+  const builds = await leaseBuilds(ctx, { most: settings.imageBuilds, seconds: leaseSeconds })
   const own = running.get(ctx) ?? new Set()
   running.set(ctx, own)
   for (const build of builds) {

@@ -64,7 +64,7 @@ describe('GET /v2/organizations/{org.slug}/services/{uuid}/events', () => {
     expect(more.list.map(({ event }) => event)).toEqual(['build.scheduled', 'job.finished', 'build.finished'])
     const whole = await read(log.path)
     expect(new Set(whole.list.map(({ id }) => id)).size).toBe(6)
-    await expireDeliveries(app.db, new Date(Date.now() + 8 * 24 * 60 * 60 * 1000))
+    await expireDeliveries({ ...app.ctx, now: () => new Date(Date.now() + 8 * 24 * 60 * 60 * 1000) })
     expect((await read(log.path)).list).toEqual([])
   })
 

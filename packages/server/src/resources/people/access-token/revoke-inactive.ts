@@ -1,13 +1,16 @@
 // An organization can set after how many idle days tokens lose access to it. The token keeps its other organizations,
 // and is revoked when none is left.
 import { recordAudit } from '../../../audit/record.ts'
+import type { Context } from '../../../context.ts'
 import type { Db } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
+import { eachRowApart } from '../../../db/each-row.ts'
 import * as accessTokens from './queries.ts'
 
 /** Idempotent, also when two processes run it at once. */
-export async function revokeInactiveTokens(db: Db): Promise<void> {
-  for (const id of await accessTokens.listInactiveIds(db)) await revokeInactiveToken(db, id)
+export async function revokeInactiveTokens(ctx: Context): Promise<void> {
+  const ids = await accessTokens.listInactiveIds(ctx.db)
+  await eachRowApart(ctx, 'tokens_inactive', ids, String, (id) => revokeInactiveToken(ctx.db, id))
 }
 
 async function revokeInactiveToken(db: Db, tokenId: string): Promise<void> {

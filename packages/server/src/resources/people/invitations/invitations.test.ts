@@ -382,7 +382,7 @@ describe('GET /v2/organizations/{org.slug}/invitations/{uuid}', () => {
     const before = await app.request('GET', invitation.path, { token: admin.token })
     expect(before.body).toMatchObject({ state: 'expired', expired_at: expect.any(String) })
     expect(await storedState(invitation.id)).toBe('pending')
-    await invitations.expireOverdue(app.db)
+    await invitations.expireOverdue(app.ctx)
     expect(await storedState(invitation.id)).toBe('expired')
     const after = await app.request('GET', invitation.path, { token: admin.token })
     expect(after.body).toEqual(before.body)
@@ -539,10 +539,10 @@ describe('invitations.expireOverdue', () => {
       await invited(one.org, one.admin),
     ]
     await app.request('DELETE', revoked.path, { token: one.admin.token })
-    await invitations.expireOverdue(app.db)
+    await invitations.expireOverdue(app.ctx)
     for (const { id } of [past, other, revoked]) await runOut(id)
-    expect(await invitations.expireOverdue(app.db)).toBe(2)
-    expect(await invitations.expireOverdue(app.db)).toBe(0)
+    expect(await invitations.expireOverdue(app.ctx)).toBe(2)
+    expect(await invitations.expireOverdue(app.ctx)).toBe(0)
     const states = await Promise.all([past, other, fresh, revoked].map(({ id }) => storedState(id)))
     expect(states).toEqual(['expired', 'expired', 'pending', 'revoked'])
   })

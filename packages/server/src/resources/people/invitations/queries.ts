@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { MemberRole } from '../../../auth/caller.ts'
+import { changeRows, type LoopContext } from '../../../db/each-row.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
 import { violatedUnique } from '../../../db/transaction.ts'
 import type { Position } from '../../../http/cursors.ts'
@@ -183,15 +184,20 @@ export async function revokePending(
   return rows[0]
 }
 
-const expire = sql`
-  update organization_invitations i set state = 'expired', expired_at = i.expires_at where ${isOverdue}`
-
 /** In all organizations. Returns how many it marked. */
-export async function expireOverdue(db: Db): Promise<number> {
-  const { numAffectedRows } = await expire.execute(db)
-  return Number(numAffectedRows ?? 0)
-}
+export const expireOverdue = (ctx: LoopContext): Promise<number> =>
+  changeRows(ctx, 'invitations', {
+    table: 'organization_invitations',
+    key: sql`r.id`,
+    where: sql`r.id in (select i.id from organization_invitations i where ${isOverdue})`,
+    set: expired,
+  })
+
+const expired = sql`state = 'expired', expired_at = expires_at`
 
 export async function expireOverdueInOrg(trx: Trx, orgId: string): Promise<void> {
-  await sql`${expire} and i.organization_id = ${orgId}`.execute(trx)
+  await sql`
+    update organization_invitations i set ${expired} where ${isOverdue} and i.organization_id = ${orgId}`.execute(
+    trx,
+  )
 }

@@ -1,6 +1,7 @@
 // Caches of steps and their blobs. A cache is replaced as a whole, so a reader finds the blobs of one job only. Blobs that no
 // cache refers to are marked, and deleted some time later: a job may be reading or about to save them.
 import { sql, type RawBuilder } from 'kysely'
+import type { RowChange } from '../../../db/each-row.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
 import { newId } from '../../../lib/ids.ts'
 import type { BuildBranches } from './rules.ts'
@@ -220,11 +221,13 @@ export async function deleteDamaged(
 }
 
 /** Deletes caches that no job has restored or saved since then. */
-export async function expireUnused(db: Db, before: string): Promise<void> {
-  await sql`delete from step_caches where used_at < ${before}`.execute(db)
-}
+export const expireUnused = (before: string): RowChange => ({
+  table: 'step_caches',
+  key: sql`r.id`,
+  where: sql`r.used_at < ${before}`,
+})
 
-interface OverLimit {
+export interface OverLimit {
   organization_id: string
   /** null: all pipelines of the organization together. */
   pipeline_id: string | null
@@ -269,22 +272,21 @@ export async function deleteLeastUsed(
   return Number(numAffectedRows ?? 0)
 }
 
-const isUnused = sql`not exists (select from step_cache_refs r where r.blob_id = b.id)`
+const isUnused = sql`not exists (select from step_cache_refs f where f.blob_id = r.id)`
 
-export async function markUnused(db: Db, at: string): Promise<void> {
-  await sql`update step_cache_blobs b set unused_at = ${at} where b.unused_at is null and ${isUnused}`.execute(
-    db,
-  )
-}
+export const markUnused = (at: string): RowChange => ({
+  table: 'step_cache_blobs',
+  key: sql`r.id`,
+  where: sql`r.unused_at is null and ${isUnused}`,
+  set: sql`unused_at = ${at}`,
+})
 
-/** Their objects are then unclaimed and deleted like others. False: there may be more. */
-export async function deleteUnusedSince(db: Db, before: string, limit: number): Promise<boolean> {
-  const { rows } = await sql`
-    delete from step_cache_blobs b where b.unused_at < ${before} and ${isUnused} and b.id in (
-      select id from step_cache_blobs where unused_at < ${before} order by unused_at limit ${limit} for update skip locked)
-    returning b.id`.execute(db)
-  return rows.length < limit
-}
+/** Their objects are then unclaimed and deleted like others. */
+export const deleteUnusedSince = (before: string): RowChange => ({
+  table: 'step_cache_blobs',
+  key: sql`r.id`,
+  where: sql`r.unused_at < ${before} and ${isUnused}`,
+})
 
 export interface CacheFilter {
   name: string | undefined

@@ -6,6 +6,7 @@ import type { BuildRequest } from '../../../conductor/build.ts'
 import { createBuild, describeRefusal } from '../../../conductor/create-build.ts'
 import type { Context } from '../../../context.ts'
 import { inSavepoint, inTransaction } from '../../../db/transaction.ts'
+import { eachRowApart } from '../../../db/each-row.ts'
 import { nextRun, readCronline } from './cronline.ts'
 import * as schedules from './queries.ts'
 import type { DueSchedule } from './queries.ts'
@@ -21,9 +22,9 @@ export async function fireDueSchedules(ctx: Context): Promise<number> {
     limit: mostAtOnce,
   })
   let count = 0
-  for (const id of due) {
+  await eachRowApart(ctx, 'schedules', due, String, async (id) => {
     if (await fire(ctx, id)) count += 1
-  }
+  })
   return count
 }
 

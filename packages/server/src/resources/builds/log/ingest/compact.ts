@@ -2,12 +2,14 @@
 // transaction that points to them and deletes the chunks, so a worker may die at any point and another starts over.
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { sql } from 'kysely'
 import { announce, claim, release } from '../../../../blobs/unclaimed.ts'
 import type { Context } from '../../../../context.ts'
 import { inTransaction } from '../../../../db/transaction.ts'
 import { Semaphore } from '../../../../lib/semaphore.ts'
 import type { Kinds } from '../../../../tasks/kinds.ts'
 import { deleteCheckpoints } from '../rows/checkpoint-queries.ts'
+import { eachBatchApart, eachRowApart, mayBeTried } from '../../../../db/each-row.ts'
 import * as logs from '../queries.ts'
 import { writeRows } from '../rows/rows-object.ts'
 import { findLog, type Log } from '../source.ts'
@@ -34,9 +36,11 @@ export function logCompactor(): (ctx: Context, stopping: AbortSignal) => Promise
     const after = doneUntil
     const isSweep = after === null || performance.now() - sweptAt > sweepEveryMs
     if (isSweep) sweptAt = performance.now()
+    const at = ctx.now().toISOString()
+    const isWanted = sql<boolean>`(${mayBeTried('logs', sql`w.job_id::text`, at)} and ${mayBeTried('log_chunks', sql`w.job_id::text`, at)})`
     const list = () =>
       isSweep
-        ? compactions.listEnded(ctx.db, batchSize)
+        ? compactions.listEnded(ctx.db, isWanted, batchSize)
         : compactions.listEndedBetween(ctx.db, { after, until }, batchSize)
     if (await compactAll(ctx, stopping, list)) doneUntil = until
   }
@@ -50,9 +54,8 @@ async function compactAll(
 ): Promise<boolean> {
   for (;;) {
     const ended = await list()
-    for (const { job_id: jobId, organization_id: orgId } of ended) {
-      if (orgId === null) await deleteChunksOf(ctx, jobId)
-    }
+    const orphans = ended.filter((log) => !hasJob(log)).map(({ job_id }) => job_id)
+    await eachRowApart(ctx, 'log_chunks', orphans, String, (jobId) => deleteChunksOf(ctx, jobId))
     // When one fails, the store may be down; the others then wait for the next run.
     const isDone = await compactSome(ctx, stopping, ended.filter(hasJob))
     if (!isDone || stopping.aborted) return false
@@ -74,11 +77,13 @@ async function compactSome(
   ended: readonly LogOfJob[],
 ): Promise<boolean> {
   if (ended.length === 0) return true
-  const claimed = new Set(await compactions.claim(ctx.db, ended.map(idOf)))
-  const others = ended.filter((log) => !claimed.has(log.job_id))
-  if (others.length > 0) await compactions.deleteStrays(ctx.db, others.map(idOf))
-  const queue = ended.filter((log) => claimed.has(log.job_id))
-  let failures = 0
+  const queue: LogOfJob[] = []
+  let failures = await eachBatchApart(ctx, 'logs', ended, idOf, async (some) => {
+    const claimed = new Set(await compactions.claim(ctx.db, some.map(idOf)))
+    const others = some.filter((log) => !claimed.has(log.job_id))
+    if (others.length > 0) await compactions.deleteStrays(ctx.db, others.map(idOf))
+    queue.push(...some.filter((log) => claimed.has(log.job_id)))
+  })
   const work = async () => {
     while (!stopping.aborted) {
       const log = queue.shift()

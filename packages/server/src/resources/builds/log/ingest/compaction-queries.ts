@@ -1,5 +1,5 @@
 // SQL of compaction: which logs are to be compacted, and which worker does it.
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Db, Trx } from '../../../../db/pool.ts'
 import { prepared } from '../../../../db/statement.ts'
 import type { Kinds } from '../../../../tasks/kinds.ts'
@@ -24,13 +24,13 @@ const withChunks = sql`
     from with_chunks w where w.job_id is not null
   )`
 
-/** Any log of a job that gets no more chunks and that no worker compacts. Passes over the logs of all running jobs. */
-export async function listEnded(db: Db, limit: number): Promise<EndedLog[]> {
+/** `isWanted` is a condition on `with_chunks w`. Any log of a job that gets no more chunks and that no worker compacts. Passes over the logs of all running jobs. */
+export async function listEnded(db: Db, isWanted: RawBuilder<boolean>, limit: number): Promise<EndedLog[]> {
   const { rows } = await sql<EndedLog>`
     ${withChunks}
     select w.job_id, j.organization_id
     from with_chunks w left join jobs j on j.id = w.job_id left join job_logs l on l.job_id = w.job_id
-    where w.job_id is not null and ${isNotCompacting}
+    where w.job_id is not null and ${isNotCompacting} and ${isWanted}
       and (j.id is null or j.finished_at < now() - make_interval(secs => ${endedSeconds}))
     limit ${limit}`.execute(db)
   return rows
