@@ -10,7 +10,14 @@ import { checkKey, exactly, SizeMismatch, storeFailed, type BlobStore, type Dire
 const mostBytes = 5 * 1024 ** 3
 const retries = 3
 
-export function s3Store(settings: S3Settings, credentials: S3Credentials): BlobStore {
+/** A store that stands still for so long fails. A request whose bytes move may take as long as it needs. */
+const stillMs = 30_000
+
+export function s3Store(
+  settings: S3Settings,
+  credentials: S3Credentials,
+  limits: { stillMs: number } = { stillMs },
+): BlobStore {
   const { sessionToken, ...keys } = credentials
   const client = new AwsClient({
     ...keys,
@@ -31,11 +38,13 @@ export function s3Store(settings: S3Settings, credentials: S3Credentials): BlobS
     url: string,
     init: { body?: string; headers?: Record<string, string> } = {},
   ): Promise<Response | null> => {
-    const response = await client.fetch(url, { method, ...init }).catch((error: unknown) => {
-      throw storeFailed(error)
-    })
-    if (response.ok) return response
-    const text = await response.text()
+    const moving = watchMovement(limits.stillMs)
+    const response = await client
+      .fetch(url, { method, ...init, signal: moving.signal })
+      .catch(failed)
+      .finally(moving.pause)
+    if (response.ok) return moving.watchBody(response)
+    const text = await moving.watchBody(response).text().catch(failed)
     if (response.status === 404 && !text.includes('NoSuchBucket')) return null
     throw storeFailed(new Error(`${method} answered ${response.status}: ${text.slice(0, 500)}`))
   }
@@ -43,7 +52,8 @@ export function s3Store(settings: S3Settings, credentials: S3Credentials): BlobS
   /** Without retries, because a streamed body cannot be sent twice. */
   const send = async (url: string, body: Readable, size: number): Promise<Response> => {
     if (size > mostBytes) throw new SizeMismatch(mostBytes)
-    const counted = body.pipe(exactly(size))
+    const moving = watchMovement(limits.stillMs)
+    const counted = body.pipe(exactly(size, moving.note))
     // An error of the body makes the request fail too, and is then thrown instead of a failure of the store.
     let bodyError: Error | undefined
     body.once('error', (error: Error) => {
@@ -61,10 +71,14 @@ export function s3Store(settings: S3Settings, credentials: S3Credentials): BlobS
       headers,
       body: Readable.toWeb(counted),
       duplex: 'half',
-    }).catch((error: unknown) => {
-      throw bodyError ?? storeFailed(error)
+      signal: moving.signal,
     })
-    const text = await response.text()
+      .catch((error: unknown) => {
+        body.destroy()
+        throw bodyError ?? storeFailed(error)
+      })
+      .finally(moving.pause)
+    const text = await moving.watchBody(response).text().catch(failed)
     if (!response.ok) {
       body.destroy()
       throw storeFailed(new Error(`PUT answered ${response.status}: ${text.slice(0, 500)}`))
@@ -123,6 +137,56 @@ export function s3Store(settings: S3Settings, credentials: S3Credentials): BlobS
     // The store never shows incomplete objects, and its lifecycle rules delete abandoned parts.
     async tidy() {},
   }
+}
+
+const failed = (error: unknown): never => {
+  throw storeFailed(error)
+}
+
+interface Movement {
+  /** Aborted when nothing has moved for the time. */
+  signal: AbortSignal
+  /** Something has moved. */
+  note(): void
+  /** Nothing is expected from the store now. */
+  pause(): void
+  /** Waits for the store only while its body is being read: a reader may be slow. */
+  watchBody(response: Response): Response
+}
+
+/** Expects something of the store from now on. */
+function watchMovement(ms: number): Movement {
+  const controller = new AbortController()
+  const end = () => controller.abort(new Error(`The store stood still for ${ms / 1000} seconds.`))
+  let timer = setTimeout(end, ms)
+  const note = () => {
+    clearTimeout(timer)
+    timer = setTimeout(end, ms)
+  }
+  const pause = () => clearTimeout(timer)
+  const watchBody = (response: Response): Response => {
+    const reader = response.body?.getReader()
+    if (reader === undefined) return response
+    let isCanceled = false
+    const body = new ReadableStream<Uint8Array>(
+      {
+        async pull(queue) {
+          note()
+          const { done, value } = await reader.read().finally(pause)
+          if (isCanceled) return
+          if (done) queue.close()
+          else queue.enqueue(value)
+        },
+        cancel(reason) {
+          isCanceled = true
+          return reader.cancel(reason)
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    return new Response(body, response)
+  }
+  return { signal: controller.signal, note, pause, watchBody }
 }
 
 function directAccess(

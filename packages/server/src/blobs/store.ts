@@ -57,11 +57,12 @@ export function checkKey(key: string): string {
   return key
 }
 
-export function exactly(size: number): Transform {
+export function exactly(size: number, onPiece: () => void = () => {}): Transform {
   let seen = 0
   return new Transform({
     transform(piece: Buffer, _encoding, pass) {
       seen += piece.length
+      onPiece()
       pass(seen > size ? new SizeMismatch(size) : null, piece)
     },
     flush(end) {
