@@ -77,10 +77,18 @@ export class WaitingQueue {
     try {
       while (this.mayHaveWork.size > 0) await this.claimOnce()
     } catch (error) {
-      this.ctx.log.warn({ err: error, queue_id: this.id }, 'Could not claim jobs; the agents will ask again.')
+      this.ctx.log.warn({ err: error, queue_id: this.id }, 'Could not claim jobs; trying again in a second.')
       for (const waiter of this.waiters) waiter.offer()
+      this.claimAgainLater()
     }
     this.rest()
+  }
+
+  /** The jobs that this claim was to find are not announced again. */
+  private claimAgainLater(): void {
+    setTimeout(() => {
+      if (this.mode !== 'unused' && this.hasWaiters) this.offerToAll()
+    }, retryMs).unref()
   }
 
   private rest(): void {
@@ -153,6 +161,8 @@ export class WaitingQueue {
  * claim and then did not take causes no notification, so the queue is looked at again after that time.
  */
 const trustMs = 1000
+
+const retryMs = 1000
 
 /** The highest priority first, then the one that passed a job most recently, then the one that has waited longest. */
 function byPreference({ agent: a, arrival: first }: Waiter, { agent: b, arrival: second }: Waiter): number {
