@@ -118,7 +118,7 @@ export async function takeEvents(
   return {
     events: rows.filter((row) => row.id !== null),
     read,
-    isMore: read === most || isCut || (!window.is_new && read > 0),
+    isMore: read === most || isCut || !window.is_new,
     hasSetAside,
   }
 }
@@ -153,22 +153,20 @@ const mostOpen = 2000
 
 /**
  * Where a window may end that has more than `least` events, after reading `most`: before it are the lower ids, behind it the
- * higher ones. Null: not among these.
+ * higher ones. Null: not among these. The numbers are in the text, so that PostgreSQL plans for so few rows.
  */
-const findCut = prepared(
-  (from: number, to: number, least: number, most: number) => sql<{ cut: number | null }>`
+const findCut = (from: number, to: number, least: number, most: number) => sql<{ cut: number | null }>`
     with near as materialized (
-      select xid, id from events where xid >= ${from} and xid < ${to} order by xid, id limit ${most}::bigint
+      select xid, id from events where xid >= ${from} and xid < ${to} order by xid, id limit ${sql.lit(most)}
     ), ordered as (
       select xid, row_number() over ascending as number, lag(xid) over ascending as previous,
         max(id) over (ascending rows between unbounded preceding and 1 preceding) as highest_before,
         min(id) over (ascending rows between current row and unbounded following) as lowest_after
       from near window ascending as (order by xid, id)
     )
-    select case when (select count(*) from near) < ${most}::bigint then ${to}::bigint
-      else (select xid from ordered where number > ${least}::bigint and xid > previous and highest_before < lowest_after
-        order by number limit 1) end as cut`,
-)
+    select case when (select count(*) from near) < ${sql.lit(most)} then ${to}::bigint
+      else (select xid from ordered where number > ${sql.lit(least)} and xid > previous and highest_before < lowest_after
+        order by number limit 1) end as cut`
 
 /** At most so many are tried again at a time. */
 const mostAgain = 200
