@@ -31,7 +31,9 @@ export function makeJobFolders(sandbox: SandboxFolders): JobFolders {
   const parent = join(sandbox.folder, runningFolder)
   mkdirSync(parent, { recursive: true, mode: 0o700 })
   const path = mkdtempSync(join(parent, `${namePrefix(process.pid)}-`))
-  makeFor(sandbox.user, join(path, 'tmp'), 0o1777)
+  const tmp = join(path, 'tmp')
+  makeFor(sandbox.user, tmp, 0o1777)
+  for (const shared of sandbox.optional) makeParents(sandbox.user, tmp, shared)
   for (const name of ['builds', 'root']) mkdirSync(join(path, name))
   // The user of a job enters it, whatever the umask.
   chmodSync(join(path, 'builds'), 0o755)
@@ -146,6 +148,17 @@ function makeFor(user: SandboxFolders['user'], path: string, mode: number): void
   mkdirSync(path, { mode: 0o700 })
   if (user !== null) lchownSync(path, user.uid, user.gid)
   chmodSync(path, mode)
+}
+
+/** Folders of the machine in `/tmp` get mount points in the job's own. Its user can delete them if it owns what they are in. */
+function makeParents(user: SandboxFolders['user'], tmp: string, shared: string): void {
+  const [, root, ...names] = dirname(shared).split('/')
+  if (root !== 'tmp') return
+  let folder = tmp
+  for (const name of names) {
+    folder = join(folder, name)
+    if (!existsSync(folder)) makeFor(user, folder, 0o755)
+  }
 }
 
 function namePrefix(pid: number): string {

@@ -26,7 +26,9 @@ const safe: Record<string, string> = {
   'server/src/program/other-user.ts copyFileSync(': 'files of root below a folder of root',
   'server/src/program/other-user.ts lchownSync(': 'a single name in a folder of root',
   'server/src/program/sandbox/find-sandbox.ts chownSync(': 'new folders in a folder that no job reaches',
+  'server/src/program/sandbox/find-sandbox.ts rmSync(': 'what our own programs have left there',
   'agent/src/separate/job-folders.ts lchownSync(': 'a new folder in a folder that no job reaches',
+  'agent/src/sockets/lock-token.ts rmSync(': 'a single name in a folder that jobs at most read',
   'agent/src/sockets/locks.ts rm(': 'a single name in the folder of sockets, which jobs see read-only',
   'agent/src/commands-folder.ts rm(': 'a folder of the agent’s own user with no other’s files',
 }

@@ -1,5 +1,5 @@
 // Tries which way of making sandboxes works on this machine.
-import { chownSync, existsSync, mkdirSync, mkdtempSync, rmdirSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Owner } from '../../db/embedded/privileges.ts'
 import { run } from '../../db/embedded/processes.ts'
@@ -51,7 +51,8 @@ async function tryOut(
   ]
   const env = { PATH: process.env['PATH'], LC_ALL: 'C' }
   const { code, stderr } = await run({ file, args: [...args, ...program], options: { cwd: path, env } })
-  for (const one of [...made, path]) rmdirSync(one)
+  // Also mount points, where shared folders of the machine are in /tmp.
+  rmSync(path, { recursive: true })
   if (code === 0) return null
   return stderr.trim().split('\n')[0] || `its trial ended with ${code}`
 }
