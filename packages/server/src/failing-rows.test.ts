@@ -748,6 +748,7 @@ const ownLoops: string[] = [
   'resources/builds/log/ingest/compact.ts: for (const stored of keys) {',
   'resources/builds/retention/run.ts: for (const pipeline of await listDuePipelines(work.db, scope, terms)) {',
   'resources/builds/retention/run.ts: for (const step of steps) {',
+  'resources/notifications/services/load-snapshots.ts: for (const row of rows) shown.set(row.id, await presentPipeline(url, row.organization_slug, row, null))',
   'resources/notifications/services/load-snapshots.ts: for (const { orgId, buildId } of builds) {',
   'resources/people/access-token/revoke-inactive.ts: for (const organizationId of token.lost) {',
   'resources/pipelines/pipelines/seal-plain.ts: for (const { id, organization_id: orgId, repository, webhook_token: token } of rows) {',

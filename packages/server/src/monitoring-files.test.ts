@@ -172,7 +172,7 @@ describe('docs/runbooks.md', () => {
     )
     expect(calls.length).toBeGreaterThan(8)
     expect(calls.filter((call) => !operations.has(call))).toEqual([])
-    const commands = [...text.matchAll(/npx millrace ([a-z]+)(?: ([a-z-]+))?/g)].map(([, first, second]) =>
+    const commands = [...text.matchAll(/`(?:npx )?millrace ([a-z]+)(?: ([a-z-]+))?/g)].map(([, first, second]) =>
       [first, second].filter(Boolean).join('/'),
     )
     expect(commands.length).toBeGreaterThan(1)

@@ -205,7 +205,9 @@ const others: Record<string, string> = {
   'POST /clusters emoji': 'a word between colons',
   'PUT /clusters/:cluster emoji': 'the same',
   'POST /pipelines emoji': 'the same',
+  'POST /pipelines junit_artifacts': 'patterns of paths',
   'PUT /pipelines/:pipeline emoji': 'the same',
+  'PUT /pipelines/:pipeline junit_artifacts': 'patterns of paths',
   'POST /clusters maintainers': 'a list of users and teams, see its properties',
   'POST /invitations teams': 'a list, see its property id',
 }

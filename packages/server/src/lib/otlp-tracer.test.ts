@@ -180,7 +180,7 @@ describe('traced work in the background', () => {
     expect(named(spans, 'deliver webhook')).toHaveLength(receiver.received.length)
     const [task] = named(spans, 'task expire_rate_limits')
     const inside = childrenOf(spans, task).map(({ name }) => name)
-    expect(inside).toContain('DELETE rate_limits')
+    expect(inside).toContain('SELECT rate_limits, failed_rows')
   })
 })
 
