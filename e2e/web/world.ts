@@ -130,7 +130,7 @@ const pageOf = ({ pipeline, number }: Made) => `/default/${pipeline}/builds/${nu
 const slugOf = (name: string) =>
   name
     .toLowerCase()
-    .replaceAll(/[^a-z]+/g, '-')
+    .replaceAll(/[^a-z0-9]+/g, '-')
     .slice(0, 60)
 
 /** A new pipeline with one build. */
