@@ -50,7 +50,7 @@ withBrowser.describe('signing in', () => {
     const second = await visit()
     await second.page.goto(hereOf(link, url))
     await second.page.getByRole('button', { name: 'Sign in' }).click()
-    await second.page.waitForURL((address) => !address.pathname.startsWith('/sign-in'))
+    await second.page.getByText('Next time you sign in').waitFor()
     await second.page.goto(`${url}/-/me`)
     await second.page.getByRole('heading', { level: 1, name: 'Ada' }).waitFor()
     const third = await visit()

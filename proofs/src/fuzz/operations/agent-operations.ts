@@ -28,6 +28,7 @@ import {
   StepCacheUploadsResponse,
 } from '@millrace/protocol/step-caches.ts'
 import { BuildCancelResponse, StepCancelResponse, StepExportResponse } from '@millrace/protocol/steps.ts'
+import { TestResultsResponse } from '@millrace/protocol/test-results.ts'
 import { Type, type TSchema } from 'typebox'
 import { cacheEntry, stepCacheBlob } from '../world/states.ts'
 
@@ -65,6 +66,7 @@ export const agentOperations: Readonly<Record<string, AgentOperation>> = {
   'POST /v3/pause': { examples: [{ note: 'repairs', timeout_in_minutes: 5 }] },
   'GET /v3/token': { answer: TokenResponse },
   'GET /v3/ping': { answer: PingResponse },
+  'POST /v3/jobs/{job}/test_results': { answer: TestResultsResponse, query: { path: 'report.xml' } },
   'POST /v3/jobs/{job}/annotations': {
     examples: [{ body: '**bold**', context: '$unique', style: 'info', append: false, priority: 3 }],
   },

@@ -24,6 +24,10 @@ export const specialBodies: Readonly<Record<string, MakeBody>> = {
     bytes: gzipSync(pick(dice, logTexts)),
     headers: { 'content-type': 'text/plain', 'content-encoding': 'gzip' },
   }),
+  'POST /v3/jobs/{job}/test_results': (dice) => ({
+    bytes: gzipSync(pick(dice, junitTexts)),
+    headers: { 'content-type': 'application/xml', 'content-encoding': 'gzip' },
+  }),
   'POST /agentedge.v1.AgentEdgeService/StreamPings': (_dice, ids) => {
     const id = Buffer.from(ids['agent'] ?? '')
     const message = Buffer.concat([Buffer.from([0x0a, id.length]), id])
