@@ -14,11 +14,18 @@ export function noteResponses(app: FastifyInstance): void {
   })
 }
 
+/** What is called when a response is over, by one listener: Node warns of more than ten. */
+const waiting = new WeakMap<ServerResponse, Array<() => void>>()
+
 /** Calls it when the response is over. */
 export function onGone({ raw }: FastifyRequest, work: () => void): void {
   const response = responseOf.get(raw)
-  if (response === undefined || response.closed) work()
-  else response.once('close', work)
+  if (response === undefined || response.closed) return work()
+  const known = waiting.get(response)
+  if (known !== undefined) return void known.push(work)
+  const all = [work]
+  waiting.set(response, all)
+  response.once('close', () => all.forEach((each) => each()))
 }
 
 /** Fastify's own `request.signal` does not abort any more once the body of a POST has been read. */
