@@ -1,4 +1,5 @@
 // Calls the REST API. Operations are named as the OpenAPI document names them: 'GET /v2/organizations/{org}'.
+import { fetchWithin, type Received } from './fetch-within.ts'
 import { Listeners } from './listeners.ts'
 import type { Operations } from './operations.ts'
 import { pageHeaders } from './session.ts'
@@ -37,8 +38,8 @@ export class ApiFailure extends Error {
 }
 
 export async function call<Name extends Operation>(name: Name, input: Input<Name>): Promise<Answer<Name>> {
-  const response = await send(name, input)
-  return response.status === 204 ? undefined : ((await response.json()) as Answer<Name>)
+  const { status, text } = await send(name, input)
+  return status === 204 ? undefined : (JSON.parse(text) as Answer<Name>)
 }
 
 /** One page of a list, and the query parameters of the next page. */
@@ -53,9 +54,8 @@ export async function callPage<Name extends Operation>(
   name: Name,
   input: Input<Name>,
 ): Promise<Page<RowOf<Name>>> {
-  const response = await send(name, input)
-  const rows = (await response.json()) as Array<RowOf<Name>>
-  return { rows, next: nextPage(response.headers.get('Link')) }
+  const { headers, text } = await send(name, input)
+  return { rows: JSON.parse(text) as Array<RowOf<Name>>, next: nextPage(headers.get('Link')) }
 }
 
 function nextPage(link: string | null): Record<string, string> | null {
@@ -63,7 +63,7 @@ function nextPage(link: string | null): Record<string, string> | null {
   return url === undefined ? null : Object.fromEntries(new URL(url, location.href).searchParams)
 }
 
-async function send<Name extends Operation>(name: Name, input: Input<Name>): Promise<Response> {
+async function send<Name extends Operation>(name: Name, input: Input<Name>): Promise<Received> {
   const [method = 'GET', template = ''] = name.split(' ', 2)
   const headers = new Headers(pageHeaders())
   if (input.body !== undefined) headers.set('Content-Type', 'application/json')
@@ -71,25 +71,26 @@ async function send<Name extends Operation>(name: Name, input: Input<Name>): Pro
     headers.set('Idempotency-Key', input.idempotencyKey ?? newKey())
   }
   const url = addressOf(template, input.params, input.query ?? {})
-  const response = await request(url, {
+  const received = await request(url, {
     method,
     headers,
     ...(input.body === undefined ? {} : { body: JSON.stringify(input.body) }),
     ...(input.signal === undefined ? {} : { signal: input.signal }),
   })
-  if (response.ok) return response
-  throw await failureOf(response, method)
+  if (received.ok) return received
+  throw failureOf(received, method)
 }
 
-async function request(url: string, init: RequestInit): Promise<Response> {
+export async function request(url: string, init: RequestInit): Promise<Received> {
   try {
-    const response = await fetch(url, init)
+    const received = await fetchWithin(url, init)
     reportReachable(true)
-    return response
+    return received
   } catch (error) {
     if (init.signal?.aborted) throw error
     reportReachable(false)
-    throw new ApiFailure('The server cannot be reached.', {
+    const isLate = error instanceof DOMException && error.name === 'TimeoutError'
+    throw new ApiFailure(isLate ? 'The server did not answer in time.' : 'The server cannot be reached.', {
       status: 0,
       requestId: null,
       isSafeToRepeat: true,
@@ -98,14 +99,13 @@ async function request(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
-export async function failureOf(response: Response, method: string): Promise<ApiFailure> {
-  const text = await response.text()
+export function failureOf({ status, headers, text }: Received, method: string): ApiFailure {
   const body = parse(text)
-  if (response.status === 401) sessionOver.call()
-  return new ApiFailure(body.message ?? `The server answered ${response.status}.`, {
-    status: response.status,
-    requestId: response.headers.get('X-Request-Id'),
-    isSafeToRepeat: method === 'GET' || response.status < 500,
+  if (status === 401) sessionOver.call()
+  return new ApiFailure(body.message ?? `The server answered ${status}.`, {
+    status,
+    requestId: headers.get('X-Request-Id'),
+    isSafeToRepeat: method === 'GET' || status < 500,
     fields: body.errors ?? [],
   })
 }

@@ -1,6 +1,6 @@
 // Links to what the API answers: artifacts and the text of logs. A browser that follows a link adds no header, so the address gets
 // a ticket, which is valid for a minute.
-import { ApiFailure, failureOf } from './call.ts'
+import { failureOf, request } from './call.ts'
 import { pageHeaders } from './session.ts'
 
 /** Downloads the answer of the operation at that path. */
@@ -40,18 +40,11 @@ async function follow(path: string, prepare: (link: HTMLAnchorElement) => void):
 }
 
 async function askTicket(path: string): Promise<string> {
-  const response = await fetch('/-/page-tickets', {
+  const received = await request('/-/page-tickets', {
     method: 'POST',
     headers: { ...pageHeaders(), 'Content-Type': 'application/json' },
     body: JSON.stringify({ path }),
-  }).catch(() => {
-    throw new ApiFailure('The server cannot be reached.', {
-      status: 0,
-      requestId: null,
-      isSafeToRepeat: true,
-      fields: [],
-    })
   })
-  if (!response.ok) throw await failureOf(response, 'POST')
-  return ((await response.json()) as { ticket: string }).ticket
+  if (!received.ok) throw failureOf(received, 'POST')
+  return (JSON.parse(received.text) as { ticket: string }).ticket
 }

@@ -1,4 +1,5 @@
-// An event stream that is opened again when it ends. EventSource cannot send the header that proves the session, and it always asks for the same address.
+// An event stream that is opened again when it ends. EventSource cannot send the header that proves the session, and it always
+// asks for the same address.
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { onReachable } from './call.ts'
 import { pageHeaders } from './session.ts'
@@ -75,13 +76,13 @@ export class EventStream {
   /** Throws when the connection broke. */
   async #read(connection: AbortController): Promise<End> {
     const { signal } = connection
-    const { ok, status, body } = await fetch(this.#input.address(), { headers: pageHeaders(), signal })
-    if (!ok || body === null) return this.#input.onRefused(status)
-    this.#failures = 0
-    this.#input.onOpen()
     const watch = () => setTimeout(() => connection.abort(), silenceMs)
     let silence = watch()
     try {
+      const { ok, status, body } = await fetch(this.#input.address(), { headers: pageHeaders(), signal })
+      if (!ok || body === null) return this.#input.onRefused(status)
+      this.#failures = 0
+      this.#input.onOpen()
       await readEvents(body, this.#input.onEvent, () => {
         clearTimeout(silence)
         silence = watch()

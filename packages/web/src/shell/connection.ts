@@ -1,6 +1,7 @@
 // Whether the server can be reached. Calls and the event stream report it; while it is away, it is asked again.
 import { useSyncExternalStore } from 'react'
 import { onReachable, reportReachable } from '../api/call.ts'
+import { fetchWithin } from '../api/fetch-within.ts'
 import { Listeners } from '../api/listeners.ts'
 import { queryClient } from '../api/queries.ts'
 
@@ -13,6 +14,7 @@ interface Connection {
 
 const firstWaitMs = 1000
 const longestWaitMs = 30_000
+const longestLookMs = 10_000
 
 let state: Connection = { isReachable: true, lastMs: Date.now(), nextTryMs: 0 }
 let waitMs = firstWaitMs
@@ -45,8 +47,8 @@ onReachable((isReachable) => {
 
 export async function tryNow(): Promise<void> {
   try {
-    const response = await fetch('/healthz', { cache: 'no-store' })
-    reportReachable(response.ok)
+    const { ok } = await fetchWithin('/healthz', { cache: 'no-store' }, longestLookMs)
+    reportReachable(ok)
   } catch {
     reportReachable(false)
   }

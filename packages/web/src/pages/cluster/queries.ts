@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
+import { fetchWithin } from '../../api/fetch-within.ts'
 import { call, type Answer } from '../../api/call.ts'
 import { query } from '../../api/queries.ts'
 
@@ -27,17 +28,14 @@ export interface AgentDownload {
   sha256: string
 }
 
-const longestMs = 30_000
-
 /** The package of the agent that this server hands out. */
 export const agentDownloadQuery = queryOptions({
   queryKey: ['agent download'],
   staleTime: Infinity,
   async queryFn({ signal }): Promise<AgentDownload> {
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(longestMs)])
-    const response = await fetch('/downloads/SHA256SUMS', { signal: limited })
-    const [sha256, file] = (await response.text()).split(/\s+/)
-    if (!response.ok || sha256 === undefined || file === undefined)
+    const { ok, text } = await fetchWithin('/downloads/SHA256SUMS', { signal })
+    const [sha256, file] = text.split(/\s+/)
+    if (!ok || sha256 === undefined || file === undefined)
       throw new Error('This server has no agent to hand out. Its log has the reason.')
     return { sha256, file }
   },
