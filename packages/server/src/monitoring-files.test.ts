@@ -172,8 +172,8 @@ describe('docs/runbooks.md', () => {
     )
     expect(calls.length).toBeGreaterThan(8)
     expect(calls.filter((call) => !operations.has(call))).toEqual([])
-    const commands = [...text.matchAll(/`(?:npx )?millrace ([a-z]+)(?: ([a-z-]+))?/g)].map(([, first, second]) =>
-      [first, second].filter(Boolean).join('/'),
+    const commands = [...text.matchAll(/`(?:npx )?millrace ([a-z]+)(?: ([a-z-]+))?/g)].map(
+      ([, first, second]) => [first, second].filter(Boolean).join('/'),
     )
     expect(commands.length).toBeGreaterThan(1)
     const files = commands.map((command) => `packages/cli/src/commands/${command}.ts`)
