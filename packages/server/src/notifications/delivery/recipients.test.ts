@@ -23,3 +23,22 @@ it('only the queues beyond the first of each recipient use shared slots', () => 
   for (const id of ['r', 'r', 'r', 's']) recipients.releaseSlot(id)
   expect(recipients.capacity()).toEqual({ shared: 128, perRecipient: 16, shares: new Map() })
 })
+
+it('remembers the latest thousand of those that fail', () => {
+  const recipients = new Recipients()
+  const fail = (id: string) => {
+    recipients.takeSlot(id)
+    recipients.noteAttempt(id, true)
+    recipients.releaseSlot(id)
+  }
+  for (let n = 0; n < 1000; n++) fail(`r${n}`)
+  fail('r0')
+  fail('another')
+  const known = recipients.capacity().shares
+  expect([known.size, known.has('r0'), known.has('r1'), known.has('another')]).toEqual([
+    1000,
+    true,
+    false,
+    true,
+  ])
+})

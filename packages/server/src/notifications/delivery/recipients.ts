@@ -7,12 +7,15 @@
 //   failing    Its last five attempts failed. It has only its reserved slot.
 //
 //   idle -> answering     answering -> failing | idle     failing -> answering, after one success
+//
+// Of the recipients whose last attempt failed and to which nothing is sent now, only the latest are remembered. Others are idle.
 import assert from 'node:assert/strict'
 import type { Capacity } from './ordered-queues.ts'
 
 const sharedSlots = 128
 const queuesPerRecipient = 16
 const mostFailures = 5
+const mostRemembered = 1000
 
 interface Recipient {
   /** The number of its queues that are sent now. */
@@ -23,6 +26,8 @@ interface Recipient {
 
 export class Recipients {
   private readonly byId = new Map<string, Recipient>()
+  /** Those with failures and without deliveries in flight, in the order of their last ones. */
+  private readonly waiting = new Set<string>()
 
   /** The slots that are free. */
   capacity(): Omit<Capacity, 'held'> {
@@ -38,6 +43,7 @@ export class Recipients {
   takeSlot(id: string): void {
     const recipient = this.byId.get(id) ?? { inFlight: 0, failures: 0 }
     this.byId.set(id, recipient)
+    this.waiting.delete(id)
     recipient.inFlight += 1
   }
 
@@ -49,7 +55,17 @@ export class Recipients {
   releaseSlot(id: string): void {
     const recipient = this.busy(id)
     recipient.inFlight -= 1
-    if (recipient.inFlight === 0 && recipient.failures === 0) this.byId.delete(id)
+    if (recipient.inFlight > 0) return
+    if (recipient.failures === 0) this.byId.delete(id)
+    else this.remember(id)
+  }
+
+  private remember(id: string): void {
+    this.waiting.add(id)
+    const [oldest] = this.waiting
+    if (oldest === undefined || this.waiting.size <= mostRemembered) return
+    this.waiting.delete(oldest)
+    this.byId.delete(oldest)
   }
 
   private busy(id: string): Recipient {
