@@ -56,6 +56,7 @@ const insert = onRows(
     expiryMinutes: number,
     acceptSeconds: number,
     cancelGraceSeconds: number,
+    runningMinutes: number,
   ) => sql`
     insert into jobs as j (organization_id, pipeline_id, build_id, position, work, step_key, group_key, cluster_id, queue_id,
       agent_query_rules, priority, untrusted, timeout_minutes, concurrency_limit, concurrency_method, deadline_at, limited_at, ${own})
@@ -67,7 +68,7 @@ const insert = onRows(
       coalesce(old.priority, (n.work ->> 'priority')::int, 0), ${isUntrusted}::boolean,
       t.timeout_minutes, coalesce(old.concurrency_limit, (n.work #>> '{concurrency,limit}')::int),
       coalesce(old.concurrency_method, n.work #>> '{concurrency,method}'),
-      ${deadline(sql`n.state`, { at, waits: [expiryMinutes, acceptSeconds, cancelGraceSeconds], job: sql`t` })},
+      ${deadline(sql`n.state`, { at, waits: [expiryMinutes, acceptSeconds, cancelGraceSeconds, runningMinutes], job: sql`t` })},
       case when n.state = 'limited' then ${at}::timestamptz end, ${fromNew}
     from ${rows}
     join build_steps s on s.id = n."stepId"

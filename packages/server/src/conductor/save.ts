@@ -117,8 +117,16 @@ const jobUpdates = byFields((fields, state?: JobState) =>
   onRows(
     'p',
     patchTypes(jobColumns, fields),
-    (rows, at: string, expiryMinutes: number, acceptSeconds: number, cancelGraceSeconds: number) => {
-      const entering = { at, waits: [expiryMinutes, acceptSeconds, cancelGraceSeconds] as Waits, job: sql`t` }
+    (
+      rows,
+      at: string,
+      expiryMinutes: number,
+      acceptSeconds: number,
+      cancelGraceSeconds: number,
+      runningMinutes: number,
+    ) => {
+      const limits: Waits = [expiryMinutes, acceptSeconds, cancelGraceSeconds, runningMinutes]
+      const entering = { at, waits: limits, job: sql`t` }
       return sql`
         update jobs t set ${assignments(fields)}${state === undefined ? sql`` : columnsOf(state, entering)}
         from ${rows} where t.id = p.id`

@@ -48,6 +48,18 @@ describe('a passed deadline', () => {
     expect(await statesOf(app, build)).toEqual({ a: 'scheduled' })
   })
 
+  it('stops a job without a limit of its own that never ends, also while its agent sends heartbeats', async () => {
+    const org = await anOrganization(app)
+    const build = await aBuild(app, org, await aPipeline(app, org, '[{command: a}]'))
+    await startJob(app, build, 'a')
+    await sweep(later(7 * days - 60))
+    expect(await statesOf(app, build)).toEqual({ a: 'running' })
+    await sweep(later(7 * days + 60))
+    expect(await statesOf(app, build)).toEqual({ a: 'timing_out' })
+    await sweep(later(8 * days))
+    expect(await statesOf(app, build)).toEqual({ a: 'timed_out' })
+  })
+
   it('stops a job that runs over its time, and gives up on an agent that does not answer', async () => {
     const org = await anOrganization(app)
     const build = await aBuild(app, org, await aPipeline(app, org, '[{command: a, timeout_in_minutes: 5}]'))

@@ -14,9 +14,15 @@ export const waits = (timers: Timers): Waits => [
   timers.jobExpiryDays * 24 * 60,
   timers.acceptSeconds,
   timers.cancelGraceSeconds,
+  timers.jobDays * 24 * 60,
 ]
 
-export type Waits = [expiryMinutes: number, acceptSeconds: number, cancelGraceSeconds: number]
+export type Waits = [
+  expiryMinutes: number,
+  acceptSeconds: number,
+  cancelGraceSeconds: number,
+  runningMinutes: number,
+]
 
 export interface Entering {
   at: string
@@ -37,7 +43,7 @@ export function deadline(state: RawBuilder<unknown>, entering: Entering): RawBui
 
 const deadlines = ({
   at,
-  waits: [expiryMinutes, acceptSeconds, cancelGraceSeconds],
+  waits: [expiryMinutes, acceptSeconds, cancelGraceSeconds, runningMinutes],
   job,
 }: Entering): Partial<Record<JobState, RawBuilder<unknown>>> => ({
   scheduled: sql`${job}.created_at + make_interval(mins => coalesce((
@@ -46,7 +52,7 @@ const deadlines = ({
   reserved: after(at, reservationSeconds),
   assigned: after(at, acceptSeconds),
   accepted: after(at, startSeconds),
-  running: sql`${at}::timestamptz + make_interval(mins => ${job}.timeout_minutes)`,
+  running: sql`${at}::timestamptz + make_interval(mins => coalesce(${job}.timeout_minutes, ${runningMinutes}))`,
   canceling: after(at, cancelGraceSeconds),
   timing_out: after(at, cancelGraceSeconds),
 })

@@ -22,6 +22,10 @@ export const timerSettings = subject('Agents, jobs and schedules', {
     { absent: 30, from: 1, to: 3650 },
     'When a job that no agent took expires',
   ),
+  MILLRACE_JOB_DAYS: integer(
+    { absent: 7, from: 1, to: 3650 },
+    'When a running job without a time limit of its own is stopped. Its agent may be connected and yet never report its end',
+  ),
   // Less than a minute, so that a schedule of every minute misses none.
   MILLRACE_SCHEDULE_SPREAD_SECONDS: integer(
     { absent: 10, from: 0, to: 50 },
@@ -40,6 +44,7 @@ export function readTimers(reader: Reader) {
       pingHoldSeconds: values.MILLRACE_PING_HOLD_SECONDS,
       cancelGraceSeconds: values.MILLRACE_CANCEL_GRACE_SECONDS,
       jobExpiryDays: values.MILLRACE_JOB_EXPIRY_DAYS,
+      jobDays: values.MILLRACE_JOB_DAYS,
     },
     scheduleSpreadSeconds: values.MILLRACE_SCHEDULE_SPREAD_SECONDS,
   }
