@@ -1433,6 +1433,15 @@ create table step_uploads (
   constraint step_uploads_build_id_fkey FOREIGN KEY (build_id) REFERENCES builds(id) ON DELETE CASCADE
 );
 
+create table superseding_builds (
+  build_id uuid not null,
+  organization_id uuid not null,
+  since timestamp with time zone not null,
+  version integer not null default 1,
+  constraint superseding_builds_pkey PRIMARY KEY (build_id),
+  constraint superseding_builds_build_id_fkey FOREIGN KEY (build_id) REFERENCES builds(id) ON DELETE CASCADE
+);
+
 create table team_members (
   organization_id uuid not null,
   team_id uuid not null,

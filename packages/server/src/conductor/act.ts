@@ -1,6 +1,5 @@
 // An event and its follow-ups. Each follow-up is a transaction of its own, after the commit of its cause. If the process
-// dies before that, sweep.ts finds the missing follow-ups in the tables, except `supersede`: the tables do not
-// distinguish a build that should have been superseded from one that was retried, so such a build continues.
+// dies before that, sweep.ts finds the missing follow-ups in the tables.
 import type { Context } from '../context.ts'
 import { advanceBuild, type Advanced, type UntimedEvent, type FollowUp } from './advance.ts'
 import { cancelChild, createChild, reportToParent } from './children.ts'

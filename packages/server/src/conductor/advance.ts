@@ -21,6 +21,7 @@ import { countChanges } from './count-changes.ts'
 import { fetchNeed, findInherited, lockBuild, type LockedBuild } from './load.ts'
 import { saveChanges } from './save.ts'
 import type { Scope } from './scope.ts'
+import { keepSuperseding } from './superseding.ts'
 import { wakesOf } from './dispatch/wake.ts'
 
 /** Work to do after the commit, each in a transaction of its own. */
@@ -87,6 +88,7 @@ export async function apply(
   const after = { ...build, ...changes.build }
   const { timers } = ctx.config
   const runnable = effects.flatMap((effect) => (effect.kind === 'job_runnable' ? [effect.jobId] : []))
+  const followUps = followUpsOf(scope, effects)
   const inheritedByJobs =
     changes.newJobs.length === 0 ? null : (inherited ?? (await findInherited(trx, scope)))
   const pause = effects.length > mostEffectsAtOnce ? setImmediate : null
@@ -99,6 +101,9 @@ export async function apply(
     ),
     ...appendEvents(scope, at, effects, event.type === 'promise' ? (event.reason ?? null) : null),
     ...appendReturned(moves, at),
+    ...followUps.flatMap((followUp) =>
+      followUp.kind === 'supersede' ? [keepSuperseding(followUp.buildId, followUp.organizationId, at)] : [],
+    ),
     ...wakes.beforeMoves,
   ])
   const saving = { scope, timers, at, buildBefore: build, moves, jobsBefore, inherited: inheritedByJobs }
@@ -118,7 +123,7 @@ export async function apply(
   }
   return {
     ok: true,
-    followUps: followUpsOf(scope, effects),
+    followUps,
     newJobs: changes.newJobs.map(({ row }) => row.id),
     build: after,
     rows: {

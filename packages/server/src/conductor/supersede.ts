@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { supersededBy, type BranchBuild } from '@millrace/engine/intermediate.ts'
 import type { Context } from '../context.ts'
 import { advanceBuild, type FollowUp } from './advance.ts'
+import { endSuperseding } from './superseding.ts'
 
 interface Newest {
   id: string
@@ -13,6 +14,8 @@ interface Newest {
   skipQueuedFilter: string | null
   cancelRunning: boolean
   cancelRunningFilter: string | null
+  /** That of its row in `superseding_builds`. */
+  version: number | null
 }
 
 const isForMergeQueue = sql`coalesce(b.host_event -> 'mergeQueue' <> 'null', false)`
@@ -25,8 +28,9 @@ export async function supersede(
   const { rows } = await sql<Newest>`
     select b.id, b.number, b.branch, ${isForMergeQueue} as "isForMergeQueue", b.pipeline_id,
       p.skip_queued_branch_builds as "skipQueued", p.skip_queued_branch_builds_filter as "skipQueuedFilter",
-      p.cancel_running_branch_builds as "cancelRunning", p.cancel_running_branch_builds_filter as "cancelRunningFilter"
-    from builds b join pipelines p on p.id = b.pipeline_id
+      p.cancel_running_branch_builds as "cancelRunning", p.cancel_running_branch_builds_filter as "cancelRunningFilter",
+      s.version
+    from builds b join pipelines p on p.id = b.pipeline_id left join superseding_builds s on s.build_id = b.id
     where b.organization_id = ${organizationId} and b.id = ${buildId}`.execute(ctx.db)
   const [newest] = rows
   if (newest === undefined) return []
@@ -41,6 +45,7 @@ export async function supersede(
   const reason = `Build #${newest.number} on ${newest.branch} took its place`
   for (const id of cancel)
     followUps.push(...(await end(ctx, organizationId, id, { type: 'cancel_build', reason })))
+  if (newest.version !== null) await endSuperseding(ctx.db, { ...newest, version: newest.version })
   return followUps
 }
 

@@ -2,8 +2,20 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { useOwnApp } from '../../test/app.ts'
 import { aCluster, anAdmin, anOrganization, aPipeline, aQueue } from '../../test/builders.ts'
-import { aBuild, buildState, jobNamed, runJob, startJob, statesOf, applyEvent } from '../../test/runs.ts'
+import {
+  aBuild,
+  aBuildRequest,
+  applyEvent,
+  buildState,
+  jobNamed,
+  runJob,
+  startJob,
+  statesOf,
+  type TestBuild,
+} from '../../test/runs.ts'
 import type { Context } from '../context.ts'
+import { createBuild } from './create-build.ts'
+import { endSuperseding } from './superseding.ts'
 import { sweep } from './sweep.ts'
 
 const app = useOwnApp()
@@ -127,4 +139,57 @@ describe('follow-ups that a dead process left undone', () => {
     await sweep(later(10))
     expect(await statesOf(app, build)).toMatchObject({ [child.slug]: 'passed', b: 'scheduled' })
   })
+
+  describe('skips and cancels the older builds of a branch', () => {
+    const settings = { skip_queued_branch_builds: true, cancel_running_branch_builds: true }
+    const isKept = async (build: { id: string }) =>
+      (await sql`select from superseding_builds where build_id = ${build.id}`.execute(app.db)).rows.length > 0
+
+    it('that a new build was to take the place of', async () => {
+      const org = await anOrganization(app)
+      const pipeline = await aPipeline(app, org, '[{command: a}]', settings)
+      const older = [await aBuild(app, org, pipeline), await aBuild(app, org, pipeline, { branch: 'other' })]
+      const running = await aBuild(app, org, pipeline, { branch: 'running' })
+      await startJob(app, running, 'a')
+      for (const branch of ['main', 'running']) {
+        // As by a process that dies after its commit: nobody carries out the follow-ups.
+        const created = await createBuild(app.ctx, org.id, aBuildRequest(pipeline.id, { branch }))
+        expect(created).toMatchObject({ ok: true, followUps: [{ kind: 'supersede' }] })
+      }
+      await sweep(app.ctx)
+      expect(await states(app, [...older, running])).toEqual(['scheduled', 'scheduled', 'running'])
+      await sweep(later(10))
+      expect(await states(app, [...older, running])).toEqual(['skipped', 'scheduled', 'canceling'])
+      // Once only: what a person retries afterwards goes on.
+      const { rows } = await sql`
+        select from superseding_builds where organization_id = ${org.id}`.execute(app.db)
+      expect(rows).toEqual([])
+    })
+
+    it('and nothing is left to the sweep where it was done at once', async () => {
+      const org = await anOrganization(app)
+      const pipeline = await aPipeline(app, org, '[{command: a}]', settings)
+      const older = await aBuild(app, org, pipeline)
+      const newer = await aBuild(app, org, pipeline)
+      expect(await states(app, [older, newer])).toEqual(['skipped', 'scheduled'])
+      expect(await isKept(newer)).toBe(false)
+      await startJob(app, newer, 'a')
+      expect(await isKept(newer)).toBe(false)
+    })
+
+    it('also when the build has started before the work of its creation ended', async () => {
+      const org = await anOrganization(app)
+      const pipeline = await aPipeline(app, org, '[{command: a}]', settings)
+      const created = await createBuild(app.ctx, org.id, aBuildRequest(pipeline.id))
+      if (!created.ok) throw new Error(created.message)
+      await sql`update superseding_builds set version = 2 where build_id = ${created.buildId}`.execute(app.db)
+      await endSuperseding(app.db, { id: created.buildId, version: 1 })
+      expect(await isKept({ id: created.buildId })).toBe(true)
+      await sweep(later(10))
+      expect(await isKept({ id: created.buildId })).toBe(false)
+    })
+  })
 })
+
+const states = (of: typeof app, builds: readonly TestBuild[]) =>
+  Promise.all(builds.map((build) => buildState(of, build)))

@@ -57,7 +57,7 @@ const undoneSeconds = 5
 
 async function findUndone(ctx: Context): Promise<FollowUp[]> {
   const before = new Date(ctx.now().getTime() - undoneSeconds * 1000).toISOString()
-  const [childless, unreported, reopened, abandoned, groups] = await batch(
+  const [childless, unreported, reopened, abandoned, groups, superseding] = await batch(
     ctx.db,
     undone(before, ctx.now().toISOString()),
   )
@@ -66,6 +66,7 @@ async function findUndone(ctx: Context): Promise<FollowUp[]> {
     ...[...unreported, ...reopened].map((found) => ({ kind: 'report_to_parent' as const, ...found })),
     ...abandoned.map((found) => ({ kind: 'cancel_child' as const, ...found })),
     ...groups.map((found) => ({ kind: 'decide_slots' as const, ...found })),
+    ...superseding.map((found) => ({ kind: 'supersede' as const, ...found })),
   ]
 }
 
@@ -116,6 +117,9 @@ const undone = (before: Time, now: Time) =>
       where concurrency_group is not null and finished_at is null and state in ('limiting', 'limited')
         and ${isFollowUpToTry(sql`'decide_slots ' || organization_id || ' ' || untrusted::text || ' ' || concurrency_group`, now)}
       limit ${sql.lit(most)}`,
+    sql<{ organizationId: string; buildId: string }>`
+      select organization_id as "organizationId", build_id as "buildId" from superseding_builds
+      where since <= ${before} and ${isFollowUpToTry(sql`'supersede ' || build_id`, now)} limit ${sql.lit(most)}`,
   ] as const
 
 const exists = (rows: RawBuilder<unknown>) => sql`exists (${rows})`

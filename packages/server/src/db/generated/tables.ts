@@ -1047,6 +1047,12 @@ export interface Tables {
     created_at: Generated<string>
     processed_at: string | null
   }
+  superseding_builds: {
+    build_id: string
+    organization_id: string
+    since: string
+    version: Generated<number>
+  }
   team_members: {
     organization_id: string
     team_id: string
