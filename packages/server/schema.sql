@@ -618,6 +618,7 @@ create table idempotency_keys (
   headers jsonb not null,
   body text,
   created_at timestamp(3) with time zone not null default now(),
+  held_until timestamp with time zone,
   constraint idempotency_keys_pkey PRIMARY KEY (user_id, key),
   constraint idempotency_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );

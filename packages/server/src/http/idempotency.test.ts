@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { startApp, useApp } from '../../test/app.ts'
+import { eventually, startApp, useApp } from '../../test/app.ts'
 import { aSession } from '../../test/sessions.ts'
 import {
   aCluster,
@@ -13,6 +13,8 @@ import {
   type TestOrganization,
   type TestUser,
 } from '../../test/builders.ts'
+import type { Caller } from '../auth/caller.ts'
+import { fingerprint, once, onceOutside, type KeyedRequest } from './idempotency.ts'
 
 const app = useApp()
 
@@ -166,6 +168,57 @@ describe('Idempotency-Key', () => {
       .where(sql`subject ->> 'uuid'`, '=', cluster.id)
       .execute()
     expect(events).toHaveLength(1)
+  })
+
+  describe('of an endpoint that calls another system', () => {
+    const aRequest = async (): Promise<KeyedRequest> => {
+      const caller = { user: { id: admin.id }, session: null, token: { id: await tokenId(app, admin.token) } }
+      return { key: unique('key'), caller: caller as Caller, fingerprint: fingerprint('POST', '/', null) }
+    }
+    const answer = { status: 200, body: { id: 1 } }
+
+    it('holds no connection meanwhile, and answers 409 until the other system has answered', async () => {
+      const requests = await Promise.all(Array.from({ length: 30 }, aRequest))
+      let resolve: (value: typeof answer) => void = () => {}
+      const answered = new Promise<typeof answer>((done) => {
+        resolve = done
+      })
+      let begun = 0
+      const work = () => {
+        begun += 1
+        return answered
+      }
+      const running = requests.map((request) => onceOutside(app.ctx, request, work))
+      await eventually('more of them are under way than there are connections', async () => begun === 30)
+      const { direct } = app.database
+      expect(direct.options.max).toBeLessThan(30)
+      // The server's own listeners hold a few.
+      await eventually('connections are free', async () => direct.totalCount - direct.idleCount < 10)
+      const [request] = requests
+      if (request === undefined) throw new Error('No request')
+      await expect(onceOutside(app.ctx, request, work)).rejects.toMatchObject({ status: 409 })
+      await expect(once(app.ctx, request, work)).rejects.toMatchObject({ status: 409 })
+      resolve(answer)
+      await Promise.all(running)
+      expect(begun).toBe(30)
+      expect(await onceOutside(app.ctx, request, work)).toMatchObject({
+        headers: { 'Idempotency-Replayed': 'true' },
+      })
+    })
+
+    it('may be repeated at once when it failed, and a minute after its server died', async () => {
+      const request = await aRequest()
+      const fail = () => Promise.reject(new Error('No answer'))
+      await expect(onceOutside(app.ctx, request, fail)).rejects.toThrow('No answer')
+      void onceOutside(app.ctx, request, () => new Promise(() => {}))
+      const work = () => Promise.resolve(answer)
+      await eventually('it is under way, and its time passes', async () => {
+        const { numAffectedRows } = await sql`
+          update idempotency_keys set held_until = now() where key like ${`%${request.key}`}`.execute(app.db)
+        return numAffectedRows === 1n
+      })
+      expect(await onceOutside(app.ctx, request, work)).toEqual(answer)
+    })
   })
 
   it.each(['', 'x'.repeat(256), 'ümlaut'])('answers 400 to an invalid key: %.10s', async (key) => {

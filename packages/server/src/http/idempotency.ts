@@ -5,13 +5,13 @@
 // contain secrets, so the answer is stored encrypted, and the request as a keyed hash.
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import type pg from 'pg'
 import type { Caller } from '../auth/caller.ts'
 import type { Keyring } from '../auth/keyring.ts'
 import type { Context } from '../context.ts'
 import type { Db, Trx } from '../db/pool.ts'
 import { inSavepoint, inTransaction } from '../db/transaction.ts'
 import { ApiError, badRequest, conflict, refused } from '../lib/errors.ts'
+import { keepLease, leaseEnd } from '../tasks/lease.ts'
 import type { Answer } from './answer.ts'
 import { errorBody } from './error-body.ts'
 
@@ -67,39 +67,66 @@ export async function once(
 }
 
 /**
- * The same for work that calls other systems and so cannot run in the transaction: another connection holds the lock. If
- * the process dies, no answer is stored, and the operation, which is safe to repeat, runs again.
+ * The same for work that calls other systems, which may take long, and so runs in no transaction and holds no connection: a
+ * lease in the row of the key is renewed until it ends. If the process dies, no answer is stored, and the operation, which is
+ * safe to repeat, runs again.
  */
 export async function onceOutside(
   ctx: Context,
   request: KeyedRequest,
   work: () => Promise<Answer>,
 ): Promise<Answer> {
-  const client = await ctx.direct.connect()
-  let isLocked = false
+  const stored = await inTransaction(
+    ctx.db,
+    async (trx) => (await claim(trx, ctx.keys, request)) ?? hold(trx, ctx.keys, request),
+  )
+  if (stored !== null) return stored
+  const ended = new AbortController()
+  const renew = () => renewHold(ctx.db, request)
+  void keepLease(ended.signal, renewMs, { renew, onLost() {} })
   try {
-    const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
-      lockKey(request),
-    ])
-    isLocked = rows[0]?.locked === true
-    if (!isLocked) throw inFlight()
-    const stored = await findStored(ctx.db, ctx.keys, request)
-    if (stored !== null) return stored
     const answer = await work()
     await store(ctx.db, ctx.keys, request, answer)
     return answer
+  } catch (error) {
+    // Otherwise the lease ends by itself.
+    await endHold(ctx.db, request).catch(() => {})
+    throw error
   } finally {
-    const unlocked = isLocked ? await tryUnlock(client, lockKey(request)) : true
-    client.release(!unlocked)
+    ended.abort()
   }
 }
 
-/** A connection that may still hold the lock must not return to the pool. */
-const tryUnlock = (client: pg.PoolClient, key: string): Promise<boolean> =>
-  client.query('select pg_advisory_unlock($1)', [key]).then(
-    () => true,
-    () => false,
+const holdSeconds = 60
+const renewMs = 15_000
+
+/** Returns that there is no answer yet. */
+async function hold(trx: Trx, keys: Keyring, request: KeyedRequest): Promise<null> {
+  const signed = keys.sign(purpose, request.fingerprint.toString('hex'))
+  await sql`
+    insert into idempotency_keys (user_id, key, fingerprint, status, headers, held_until)
+    values (${request.caller.user.id}, ${ownKey(request)}, ${signed}, ${placeholder}, '{}', ${holdEnd})
+    on conflict (user_id, key) do update set fingerprint = excluded.fingerprint, status = excluded.status,
+      headers = excluded.headers, body = null, held_until = excluded.held_until, created_at = now()`.execute(
+    trx,
   )
+  return null
+}
+
+const holdEnd = leaseEnd(sql`now()`, holdSeconds)
+
+const isHeldBy = (request: KeyedRequest) => sql`
+  user_id = ${request.caller.user.id} and key = ${ownKey(request)} and held_until is not null`
+
+async function renewHold(db: Db, request: KeyedRequest): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update idempotency_keys set held_until = ${holdEnd} where ${isHeldBy(request)}`.execute(db)
+  return numAffectedRows === 1n
+}
+
+/** For work that failed, so that the request can be repeated at once. */
+const endHold = (db: Db, request: KeyedRequest): Promise<unknown> =>
+  sql`delete from idempotency_keys where ${isHeldBy(request)}`.execute(db)
 
 async function claim(trx: Trx, keys: Keyring, request: KeyedRequest): Promise<Answer | null> {
   const { rows } = await sql<{ locked: boolean }>`
@@ -111,19 +138,18 @@ async function claim(trx: Trx, keys: Keyring, request: KeyedRequest): Promise<An
 const inFlight = () =>
   conflict('A request with this Idempotency-Key is still in flight. Ask again in a moment.')
 
-async function findStored(
-  db: Db,
-  keys: Keyring,
-  { key, caller, fingerprint }: KeyedRequest,
-): Promise<Answer | null> {
+async function findStored(db: Db, keys: Keyring, request: KeyedRequest): Promise<Answer | null> {
+  const { key, caller, fingerprint } = request
   const rows = await db
     .selectFrom('idempotency_keys')
-    .select(['key', 'fingerprint', 'status', 'headers', 'body'])
+    .select(['key', 'fingerprint', 'status', 'headers', 'body', 'held_until'])
+    .select(sql<boolean>`coalesce(held_until > now(), false)`.as('is_held'))
     .where('user_id', '=', caller.user.id)
-    .where('key', 'in', [ownKey(caller, key), key])
+    .where('key', 'in', [ownKey(request), key])
     .where('created_at', '>', sql<string>`now() - interval '24 hours'`)
     .execute()
-  const stored = rows.find((row) => row.key !== key)
+  if (rows.some((row) => row.is_held)) throw inFlight()
+  const stored = rows.find((row) => row.key !== key && row.held_until === null)
   if (stored === undefined && rows.every(({ status }) => status === placeholder)) return null
   // The previous release did not say whose answer it stored.
   if (stored === undefined) throw usedBefore()
@@ -137,12 +163,8 @@ async function findStored(
   }
 }
 
-async function store(
-  db: Db,
-  keys: Keyring,
-  { key, caller, fingerprint }: KeyedRequest,
-  answer: Answer,
-): Promise<void> {
+async function store(db: Db, keys: Keyring, request: KeyedRequest, answer: Answer): Promise<void> {
+  const { key, caller, fingerprint } = request
   const body = answer.json?.toString() ?? (answer.body === undefined ? null : JSON.stringify(answer.body))
   const row = {
     fingerprint: keys.sign(purpose, fingerprint.toString('hex')),
@@ -150,6 +172,7 @@ async function store(
     headers: JSON.stringify(answer.headers ?? {}),
     body: body === null ? null : sealBody(keys, body),
     created_at: sql<string>`now()`,
+    held_until: null,
   }
   const forPreviousRelease = {
     ...row,
@@ -161,7 +184,7 @@ async function store(
   await db
     .insertInto('idempotency_keys')
     .values([
-      { user_id: caller.user.id, key: ownKey(caller, key), ...row },
+      { user_id: caller.user.id, key: ownKey(request), ...row },
       { user_id: caller.user.id, key, ...forPreviousRelease },
     ])
     .onConflict((conflict) =>
@@ -171,6 +194,7 @@ async function store(
         headers: ref('excluded.headers'),
         body: ref('excluded.body'),
         created_at: ref('excluded.created_at'),
+        held_until: ref('excluded.held_until'),
       })),
     )
     .execute()
@@ -183,7 +207,7 @@ async function store(
 const placeholder = 0
 
 /** A session is a credential of its own, also if a token opened it. No key that a caller sends has a line break. */
-const ownKey = ({ session, token }: Caller, key: string): string =>
+const ownKey = ({ caller: { session, token }, key }: KeyedRequest): string =>
   session === null ? `token ${token.id}\n${key}` : `session ${session.id}\n${key}`
 
 const usedBefore = () =>

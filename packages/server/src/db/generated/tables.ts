@@ -463,6 +463,7 @@ export interface Tables {
     headers: ColumnType<unknown, string, string>
     body: string | null
     created_at: Generated<string>
+    held_until: string | null
   }
   installation: {
     is_only: Generated<boolean>
