@@ -8,7 +8,7 @@ import { openDatabase } from '@millrace/server/db/pool.ts'
 import { startChild, type Child } from '../../testbed/dist/children.js'
 import type { Tally } from './children/receivers.ts'
 import { contextOn } from './harness/context.ts'
-import { relayRate } from './notify/relay.ts'
+import { backlogRatio, relayRate } from './notify/relay.ts'
 import { row, type Report } from './harness/report.ts'
 import { aWebhook, events, runBuild, type Place } from './notify/notified-builds.ts'
 import { seedOrganization, seedPipeline } from './harness/seed.ts'
@@ -59,12 +59,14 @@ export async function benchNotify(): Promise<Report> {
       `${Math.round(middle(rounds.map(({ perSecond }) => perSecond)))} deliveries/s`,
       `p50 ${middle(rounds.map(({ p50 }) => p50))} ms, p95 ${middle(rounds.map(({ p95 }) => p95))} ms from state change to arrival, median of ${repetitions} rounds`,
     )
+  const backlog = await backlogRatio()
   return {
     name: 'notify',
     rows: [
       shown(`${builds * events.length} events to ${receivers} services`, healthy),
       shown('the same, one receiver dead', oneDead),
       await relayRate(),
+      backlog.row,
     ],
     targets: [
       {
@@ -73,6 +75,7 @@ export async function benchNotify(): Promise<Report> {
         measured: `${(kept * 100).toFixed(1)} %`,
         met: kept > 0.9,
       },
+      backlog.target,
     ],
   }
 }

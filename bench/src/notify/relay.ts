@@ -1,4 +1,5 @@
-// How many events of the outbox one worker turns into deliveries.
+// How many events of the outbox one worker turns into deliveries, and how fast it reads a backlog that nobody wants.
+import { sql } from 'kysely'
 import { startTemporary } from '@millrace/server/db/embedded/temporary.ts'
 import { migrate } from '@millrace/server/db/migrate.ts'
 import { openDatabase } from '@millrace/server/db/pool.ts'
@@ -34,4 +35,51 @@ export async function relayRate(): Promise<Report['rows'][number]> {
     `${Math.round(deliveries / seconds)} wanted events/s`,
     `${events} events read, ${deliveries} wanted`,
   )
+}
+
+const short = 30_000
+const ofTransaction = 300
+
+/** A backlog that is ten times as long should take ten times as long. */
+export async function backlogRatio(): Promise<{
+  row: Report['rows'][number]
+  target: Report['targets'][number]
+}> {
+  const postgres = await startTemporary()
+  const database = openDatabase(postgres.connection)
+  await migrate(database.pool)
+  const { orgId } = await seedOrganization(database.db)
+  const ctx = contextOn(database)
+  const snapshots = loadSnapshots('http://localhost')
+  const secondsFor = async (events: number): Promise<number> => {
+    for (let made = 0; made < events; made += ofTransaction) {
+      await sql`
+        insert into events (organization_id, kind, created_at)
+        select ${orgId}, 'nobody.wants_this', now() from generate_series(1, ${ofTransaction}::integer)`.execute(
+        database.db,
+      )
+    }
+    const began = performance.now()
+    for (let read = 0; read < events; read += (await relay(ctx, snapshots)).events);
+    return (performance.now() - began) / 1000
+  }
+  await relay(ctx, snapshots)
+  const [few, many] = [await secondsFor(short), await secondsFor(10 * short)]
+  await database.close()
+  await postgres.stop()
+  const ratio = many / few / 10
+  const measured = `${ratio.toFixed(2)} times as long`
+  return {
+    row: row(
+      'relay, per event of a backlog ten times as long',
+      measured,
+      `${short} events in ${few.toFixed(1)} s, ${10 * short} in ${many.toFixed(1)} s`,
+    ),
+    target: {
+      what: 'relay, a backlog ten times as long: time per event',
+      target: '< 2 times as long',
+      measured,
+      met: ratio < 2,
+    },
+  }
 }

@@ -153,7 +153,8 @@ const mostOpen = 2000
 
 /**
  * Where a window may end that has more than `least` events, after reading `most`: before it are the lower ids, behind it the
- * higher ones. Null: not among these. The numbers are in the text, so that PostgreSQL plans for so few rows.
+ * higher ones. Null: not among these. The numbers are in the text, so that PostgreSQL plans for so few rows. Every frame
+ * begins with the first row of its order: for others PostgreSQL would read the rest again for each row.
  */
 const findCut = (from: number, to: number, least: number, most: number) => sql<{ cut: number | null }>`
     with near as materialized (
@@ -161,7 +162,7 @@ const findCut = (from: number, to: number, least: number, most: number) => sql<{
     ), ordered as (
       select xid, row_number() over ascending as number, lag(xid) over ascending as previous,
         max(id) over (ascending rows between unbounded preceding and 1 preceding) as highest_before,
-        min(id) over (ascending rows between current row and unbounded following) as lowest_after
+        min(id) over (order by xid desc, id desc rows unbounded preceding) as lowest_after
       from near window ascending as (order by xid, id)
     )
     select case when (select count(*) from near) < ${sql.lit(most)} then ${to}::bigint
