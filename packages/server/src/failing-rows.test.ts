@@ -416,6 +416,26 @@ const scenes: Partial<Record<Loop, Scene>> = {
     run: poller('expire_caches'),
     isDone: isGone('step_caches', 'id'),
   },
+  caches_over_limit: {
+    table: 'step_caches',
+    column: 'id',
+    async make(org) {
+      const [blobId, id] = [await aCacheBlob(org, null), newId()]
+      await sql`update step_cache_blobs set stored_bytes = 30e9 where id = ${blobId}`.execute(app.db)
+      await sql`
+        insert into step_caches (id, organization_id, pipeline_id, name, branch, platform, paths, paths_hash, file_count,
+          size_bytes, stored_bytes, job_id, saved_at, used_at)
+        select ${id}, organization_id, pipeline_id, 'c', 'main', 'p', '{}', ${bytes()}, 1, 1, stored_bytes, ${newId()},
+          now(), now() from step_cache_blobs where id = ${blobId}`.execute(app.db)
+      await sql`
+        insert into step_cache_refs (organization_id, cache_id, position, blob_id) values (${org.id}, ${id}, 0, ${blobId})`.execute(
+        app.db,
+      )
+      return id
+    },
+    run: poller('expire_caches'),
+    isDone: isGone('step_caches', 'id'),
+  },
   cache_blobs_unused: {
     table: 'step_cache_blobs',
     column: 'id',
@@ -549,6 +569,22 @@ const scenes: Partial<Record<Loop, Scene>> = {
     },
     isDone: (id) => finds(sql`select from api_access_tokens where id = ${id} and last_used_ip = '192.0.2.1'`),
   },
+  tokens_inactive: {
+    table: 'api_access_tokens',
+    column: 'id',
+    async make(org, admin) {
+      const id = await tokenId(app, admin.token)
+      await sql`update organizations set revoke_inactive_tokens_after_days = 30 where id = ${org.id}`.execute(
+        app.db,
+      )
+      await sql`
+        update api_access_tokens set created_at = now() - interval '40 days', last_used_at = now() - interval '40 days'
+        where id = ${id}`.execute(app.db)
+      return id
+    },
+    run: (ctx) => handlers.revoke_inactive_tokens(ctx, {}),
+    isDone: (id) => finds(sql`select from api_access_tokens where id = ${id} and revoked_at is not null`),
+  },
   session_use: {
     table: 'web_sessions',
     column: 'id',
@@ -596,7 +632,6 @@ const withoutScene = {
   agent_images_stuck: 'engine',
   cache_volumes: 'engine',
   commit_statuses: 'shown in commit-statuses.test.ts',
-  caches_over_limit: 'one statement of one organization or pipeline',
   hosted_agents_due: 'engine',
   hosted_agents_ended: 'engine',
   hosted_containers: 'engine',
@@ -608,7 +643,6 @@ const withoutScene = {
   mirrors: 'engine',
   shared_volumes: 'engine',
   status_reports: 'requests to a host',
-  tokens_inactive: 'one token after the other',
 } as const satisfies Partial<Record<Loop, string>>
 
 async function poison({ table, column }: Scene, value: string): Promise<{ cure(): Promise<void> }> {
@@ -708,7 +742,7 @@ describe('the loops of the background', () => {
   })
 })
 
-/** The files that worker.ts imports values from, and those of hosted agents. */
+/** The files that worker.ts imports values from, those of loops beside it, and those of hosted agents. */
 function backgroundFiles(): string[] {
   const text = readFileSync(new URL('worker.ts', import.meta.url), 'utf8')
   const imported = [...text.matchAll(/^import (?!type)[^']*'\.\/([^']*\.ts)'/gms)].map(
@@ -717,7 +751,7 @@ function backgroundFiles(): string[] {
   const hosted = readdirSync(fileURLToPath(new URL('hosted-agents', import.meta.url)))
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
     .map((name) => `hosted-agents/${name}`)
-  return [...new Set([...imported, ...hosted, 'notifications/outbox/relay.ts'])].sort()
+  return [...new Set([...imported, ...hosted, ...Object.keys(rowsElsewhere)])].sort()
 }
 
 /** The lines of a loop, by its indentation. */
@@ -744,6 +778,7 @@ const ownLoops: string[] = [
   'hosted-agents/reconcile.ts: for (const { organization_id } of rows)',
   'hosted-agents/start.ts: for (const job of rows) await failJob(ctx, { ...job, organization_id, reason })',
   'hosted-agents/start.ts: for (const volume of own) await attachVolume(ctx, driver, volume)',
+  'notifications/delivery/deliverer.ts: for (const [n, delivery] of pending.entries()) {',
   'resources/builds/commit-statuses/update-statuses.ts: else for (const id of ids) await update(id)',
   'resources/builds/log/ingest/compact.ts: for (const stored of keys) {',
   'resources/builds/retention/run.ts: for (const pipeline of await listDuePipelines(work.db, scope, terms)) {',
