@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 const script = `
 (() => {
   const key = 'millrace.page-secret'
+  const proofMs = 30_000
   const { does, secret, to, path } = document.documentElement.dataset
   const show = (id) => { document.getElementById(id).hidden = false }
   const read = () => { try { return localStorage.getItem(key) } catch { return null } }
@@ -32,6 +33,7 @@ const script = `
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'X-Millrace-Page': known },
       body: JSON.stringify({ path }),
+      signal: AbortSignal.timeout(proofMs),
     }).catch(() => null)
     if (answer?.status === 201) return location.replace(withTicket((await answer.json()).ticket))
     if (answer?.status !== 401) return show('again')
