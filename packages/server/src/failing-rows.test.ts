@@ -17,6 +17,7 @@ import {
   type TestUser,
 } from '../test/builders.ts'
 import { aConnectedService } from '../test/connected-service.ts'
+import { MemoryEngine } from '../test/hosted/memory-engine.ts'
 import { anOldBuild } from '../test/old-builds.ts'
 import { aBuild, startJob, jobNamed } from '../test/runs.ts'
 import type { Context } from './context.ts'
@@ -55,6 +56,10 @@ interface Scene {
 const day = 24 * 60 * 60
 const poller = (name: string) => (ctx: Context) =>
   pollers[name]?.run(ctx, new AbortController().signal) ?? Promise.reject(new Error(`No poller ${name}`))
+
+/** Container engines that hold nothing: what rows say of them is lost. */
+const onEngine = (name: string) => (ctx: Context) =>
+  poller(name)({ ...ctx, hosted: new MemoryEngine().open('an empty engine') })
 
 const finds = async (query: ReturnType<typeof sql>): Promise<boolean> =>
   (await query.execute(app.db)).rows.length > 0
@@ -117,6 +122,15 @@ const aCacheBlob = async (org: TestOrganization, unusedAt: string | null): Promi
     values (${id}, ${org.id}, ${pipelineId}, ${bytes()}, 1, 1, ${`caches/${unique('blob')}`}, ${unusedAt})`.execute(
     app.db,
   )
+  return id
+}
+
+const aDetachedVolume = async (org: TestOrganization, usedAt: string): Promise<string> => {
+  const id = unique('volume')
+  await sql`alter table cache_volumes drop constraint if exists cache_volumes_cluster_id_fkey`.execute(app.db)
+  await sql`
+    insert into cache_volumes (id, organization_id, cluster_id, tag, state, detached_at, used_at)
+    values (${id}, ${org.id}, ${newId()}, 't', 'detached', ${usedAt}, ${usedAt})`.execute(app.db)
   return id
 }
 
@@ -510,6 +524,36 @@ const scenes: Partial<Record<Loop, Scene>> = {
     run: (ctx) => leaseBuilds(ctx, { most: 100, seconds: 30 }),
     isDone: (id) => finds(sql`select from agent_images where id = ${id} and build_lease_id is not null`),
   },
+  agent_images_lost: {
+    table: 'agent_images',
+    column: 'id',
+    async make(org) {
+      const id = unique('image')
+      await sql`alter table agent_images drop constraint if exists agent_images_cluster_id_fkey`.execute(
+        app.db,
+      )
+      await sql`
+        insert into agent_images (id, organization_id, cluster_id, name, version, dockerfile, base_image, ref, status)
+        values (${id}, ${org.id}, ${newId()}, ${id}, 1, '', '', ${id}, 'READY')`.execute(app.db)
+      return id
+    },
+    run: onEngine('sweep_images'),
+    isDone: (id) => finds(sql`select from agent_images where id = ${id} and status = 'BUILDING'`),
+  },
+  cache_volumes: {
+    table: 'cache_volumes',
+    column: 'id',
+    make: (org) => aDetachedVolume(org, '2020-01-01'),
+    run: onEngine('expire_cache_volumes'),
+    isDone: isGone('cache_volumes', 'id'),
+  },
+  hosted_volumes: {
+    table: 'cache_volumes',
+    column: 'id',
+    make: (org) => aDetachedVolume(org, 'now'),
+    run: onEngine('reconcile_hosted'),
+    isDone: isGone('cache_volumes', 'id'),
+  },
   deliveries: {
     table: 'notification_deliveries',
     column: 'organization_id',
@@ -628,9 +672,7 @@ const scenes: Partial<Record<Loop, Scene>> = {
 
 /** Loops whose row is an object of a container engine, or that need one to run: no trigger makes one of them fail. */
 const withoutScene = {
-  agent_images_lost: 'engine',
   agent_images_stuck: 'engine',
-  cache_volumes: 'engine',
   commit_statuses: 'shown in commit-statuses.test.ts',
   hosted_agents_due: 'engine',
   hosted_agents_ended: 'engine',
@@ -639,7 +681,6 @@ const withoutScene = {
   hosted_jobs_refused: 'engine',
   hosted_jobs_waiting: 'engine',
   hosted_queues_warm: 'engine',
-  hosted_volumes: 'engine',
   mirrors: 'engine',
   shared_volumes: 'engine',
   status_reports: 'requests to a host',

@@ -29,7 +29,7 @@ export const loops = {
   hosted_jobs_refused: 'a job that no hosted agent can run',
   hosted_jobs_waiting: 'a job whose hosted agent has not been offered it',
   hosted_queues_warm: 'a hosted queue with warm agents',
-  hosted_volumes: 'a volume that has no row',
+  hosted_volumes: 'a volume that has no row, or a row whose volume is lost',
   idempotency_keys: 'an answer that is kept no longer',
   invitations: 'an invitation that is overdue',
   jobs_lost: 'a job whose agent is gone, or that fell silent itself',

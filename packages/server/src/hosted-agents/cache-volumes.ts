@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { originsOf } from '../conductor/trust.ts'
 import type { Context } from '../context.ts'
-import { eachRowApart } from '../db/each-row.ts'
+import { changeRows, eachRowApart } from '../db/each-row.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { HostedNotFound, type HostedDriver } from '../hosted/driver.ts'
 import * as volumes from '../resources/clusters/cache_volumes/queries.ts'
@@ -77,8 +77,8 @@ export async function expireVolumes(ctx: Context): Promise<void> {
   const { hosted: driver } = ctx
   if (driver === null) return
   const before = new Date(ctx.now().getTime() - unusedDays * 24 * 60 * 60_000).toISOString()
-  await volumes.expireUnused(ctx.db, before)
-  const ids = await volumes.listToDelete(ctx.db)
+  await changeRows(ctx, 'cache_volumes', volumes.expireUnused(before))
+  const ids = await volumes.listToDelete(ctx.db, ctx.now().toISOString())
   await eachRowApart(ctx, 'cache_volumes', ids, String, (id) => deleteVolume(ctx, driver, id), {
     isOutage: isEngineAway,
   })

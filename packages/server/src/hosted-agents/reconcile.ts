@@ -2,7 +2,7 @@
 // is created, so an object without a row is left over and is deleted.
 import { sql } from 'kysely'
 import type { Context } from '../context.ts'
-import { eachRowApart } from '../db/each-row.ts'
+import { eachBatchApart, eachRowApart } from '../db/each-row.ts'
 import type { ContainerStatus, HostedDriver } from '../hosted/driver.ts'
 import * as volumes from '../resources/clusters/cache_volumes/queries.ts'
 import { isEngineAway } from './engine-outage.ts'
@@ -78,5 +78,5 @@ async function reconcileVolumes(ctx: Context, driver: HostedDriver): Promise<voi
   await eachRowApart(ctx, 'hosted_volumes', unknown, idOf, deleteOne, { isOutage: isEngineAway })
   const snapshots = new Set(held.filter(({ hasSnapshot }) => hasSnapshot).map(({ id }) => id))
   const lost = before.filter(({ id, hasSnapshot }) => hasSnapshot && !snapshots.has(id)).map(({ id }) => id)
-  if (lost.length > 0) await volumes.deleteDetached(ctx.db, lost)
+  await eachBatchApart(ctx, 'hosted_volumes', lost, String, (ids) => volumes.deleteDetached(ctx.db, ids))
 }

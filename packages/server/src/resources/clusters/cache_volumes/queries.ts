@@ -3,6 +3,7 @@
 // being deleted.
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
+import { mayBeTried, type RowChange } from '../../../db/each-row.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
 
 export interface CacheVolumeRow {
@@ -206,16 +207,18 @@ export async function expireOverLimit(
 }
 
 /** Expires snapshots that no job has used since then. */
-export async function expireUnused(db: Db, before: string): Promise<void> {
-  await sql`
-    update cache_volumes set state = 'dropping'
-    where state = 'detached' and greatest(used_at, detached_at) < ${before}`.execute(db)
-}
+export const expireUnused = (before: string): RowChange => ({
+  table: 'cache_volumes',
+  key: sql`r.id`,
+  where: sql`r.state = 'detached' and greatest(r.used_at, r.detached_at) < ${before}`,
+  set: sql`state = 'dropping'`,
+})
 
-export async function listToDelete(db: Db): Promise<string[]> {
+export async function listToDelete(db: Db, at: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select v.id from cache_volumes v
-    where v.state <> 'detached' and v.hosted_agent_id is null and not ${isBeingCopied} limit 100`.execute(db)
+    where v.state <> 'detached' and v.hosted_agent_id is null and not ${isBeingCopied}
+      and ${mayBeTried('cache_volumes', sql`v.id`, at)} limit 100`.execute(db)
   return rows.map(({ id }) => id)
 }
 
