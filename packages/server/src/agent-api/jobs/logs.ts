@@ -1,7 +1,7 @@
 // Chunks of a job's log. Agents never resend a chunk answered with 4xx, so we store what can be stored, also for a while
-// after the job has ended.
+// after the job has ended. A chunk that comes later is refused, because a 200 says that it is kept.
 import { HeaderTimesRequest } from '@millrace/protocol/logs.ts'
-import { badRequest } from '../../lib/errors.ts'
+import { badRequest, refused } from '../../lib/errors.ts'
 import * as logs from '../../resources/builds/log/queries.ts'
 import { mostChunkBytes, receiveChunk } from '../../resources/builds/log/ingest/receive.ts'
 import { nanoseconds } from '../../resources/builds/log/header-times.ts'
@@ -14,12 +14,13 @@ const sendChunk = agentRoute({
   forks: 'own_job',
   bodyLimitBytes: mostChunkBytes,
   async handler({ ctx, job, query, request }) {
-    await receiveChunk(ctx, job.organizationId, job.id, {
+    const isStored = await receiveChunk(ctx, job.organizationId, job.id, {
       sequence: readNumber('sequence', lastOf(query['sequence']), 2 ** 31 - 1),
       offset: readNumber('offset', lastOf(query['offset']), 2 ** 50),
       body: request.body,
       isGzip: /\bgzip\b/i.test(request.headers['content-encoding'] ?? ''),
     })
+    if (!isStored) throw refused('The job has ended too long ago: its log is closed.')
     return done()
   },
 })

@@ -381,14 +381,22 @@ describe('POST /v3/jobs/:id/chunks', () => {
     expect((await post(gzipSync(Buffer.alloc(9 * 1024 * 1024)))).status).toBe(413)
   })
 
-  it('is accepted for a while after the end of the job, and then answered but not stored', async () => {
+  it('is accepted for a while after the end of the job, and then refused, since a 200 says that it is kept', async () => {
     const scene = await aJob()
     await sendChunk(app, scene.run, { sequence: 1, offset: 0, text: 'in time, ' })
     await scene.run.finish()
     expect((await sendChunk(app, scene.run, { sequence: 2, offset: 9, text: 'late' })).status).toBe(200)
     expect(await textOf(scene)).toBe('in time, late')
     await endLongAgo(app, scene.run)
-    expect((await sendChunk(app, scene.run, { sequence: 3, offset: 13, text: 'too late' })).status).toBe(200)
+    const tooLate = { sequence: 3, offset: 13, text: 'too late' }
+    const refused = await sendChunk(app, scene.run, tooLate)
+    expect(refused.status).toBe(422)
+    expect(JSON.parse(refused.text)).toEqual({
+      message: 'The job has ended too long ago: its log is closed.',
+    })
+    expect(await textOf(scene)).toBe('in time, late')
+    await compactLogs(app.ctx)
+    expect((await sendChunk(app, scene.run, tooLate)).status).toBe(422)
     expect(await textOf(scene)).toBe('in time, late')
   })
 

@@ -12,15 +12,18 @@ export interface ChunkOfJob extends StoredChunk {
   data: Buffer
 }
 
-/** A repeated chunk changes nothing. A chunk that is late, or of an unknown job or a deleted log, is ignored. */
-export async function insertChunks(db: Db, chunks: readonly ChunkOfJob[]): Promise<void> {
+/**
+ * Returns the jobs that have ended too long ago, whose chunks were not stored. A repeated chunk changes nothing. A chunk of an unknown
+ * job, or of a log that is deleted or full, is ignored.
+ */
+export async function insertChunks(db: Db, chunks: readonly ChunkOfJob[]): Promise<ReadonlySet<string>> {
   // Two statements with the same chunks, from an agent that repeats itself, lock them in the same order.
   const sorted = chunks.toSorted(
     (a, b) => (a.job_id < b.job_id ? -1 : a.job_id > b.job_id ? 1 : 0) || a.sequence - b.sequence,
   )
   let end = 0
   const ends = sorted.map(({ data }) => (end += data.length))
-  await insertSorted(
+  const { rows } = await insertSorted(
     sorted.map(({ organization_id }) => organization_id),
     sorted.map(({ job_id }) => job_id),
     sorted.map(({ sequence }) => sequence),
@@ -30,6 +33,7 @@ export async function insertChunks(db: Db, chunks: readonly ChunkOfJob[]): Promi
     ends,
     Buffer.concat(sorted.map(({ data }) => data)),
   ).execute(db)
+  return new Set(rows.map(({ job_id }) => job_id))
 }
 
 /** All data is one parameter, because an array of byte strings is sent as text of twice the size. */
@@ -43,17 +47,23 @@ const insertSorted = prepared(
     lengths: number[],
     ends: number[],
     data: Buffer,
-  ) => sql`
-    insert into job_log_chunks (job_id, sequence, byte_offset, size, data)
-    select j.id, c.sequence, c.byte_offset, c.size, substring(${data}::bytea from c.ends_at - c.length + 1 for c.length)
-    from unnest(${organizationIds}::uuid[], ${jobIds}::uuid[], ${sequences}::int[], ${offsets}::bigint[], ${sizes}::int[],
-        ${lengths}::int[], ${ends}::int[])
-      as c (organization_id, job_id, sequence, byte_offset, size, length, ends_at)
-    join jobs j on j.organization_id = c.organization_id and j.id = c.job_id
-    where (j.finished_at is null or j.finished_at > now() - make_interval(secs => ${graceSeconds}))
-      and not exists (select from job_logs l where l.job_id = j.id
-        and (l.deleted_at is not null or l.finished_at is not null or l.is_full))
-    on conflict (job_id, sequence) do nothing`,
+  ) => sql<{ job_id: string }>`
+    with given as (
+      select c.*, l.finished_at is not null or
+        coalesce(j.finished_at <= now() - make_interval(secs => ${graceSeconds}), false) as is_late
+      from unnest(${organizationIds}::uuid[], ${jobIds}::uuid[], ${sequences}::int[], ${offsets}::bigint[], ${sizes}::int[],
+          ${lengths}::int[], ${ends}::int[])
+        as c (organization_id, job_id, sequence, byte_offset, size, length, ends_at)
+      join jobs j on j.organization_id = c.organization_id and j.id = c.job_id
+      left join job_logs l on l.job_id = j.id
+      where l.deleted_at is null and l.is_full is not true
+    ), stored as (
+      insert into job_log_chunks (job_id, sequence, byte_offset, size, data)
+      select job_id, sequence, byte_offset, size, substring(${data}::bytea from ends_at - length + 1 for length)
+      from given where not is_late
+      on conflict (job_id, sequence) do nothing
+    )
+    select distinct job_id from given where is_late`,
 )
 
 export async function markTruncated(db: Db, orgId: string, jobId: string): Promise<void> {

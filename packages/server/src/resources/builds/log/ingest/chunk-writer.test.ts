@@ -18,13 +18,16 @@ const aChunk = (given: Partial<ChunkOfJob> = {}): ChunkOfJob => ({
   ...given,
 })
 
+/** No chunk is late. */
+const none: ReadonlySet<string> = new Set()
+
 /** Records the chunks of each INSERT, which ends when `end` is called. */
 function watchedWriter(now?: () => number) {
   const inserts: ChunkOfJob[][] = []
   const running: Array<() => void> = []
   const insert = (chunks: readonly ChunkOfJob[]) => {
     inserts.push([...chunks])
-    return new Promise<void>((resolve) => running.push(resolve))
+    return new Promise<ReadonlySet<string>>((resolve) => running.push(() => resolve(none)))
   }
   const writer = new ChunkWriter(insert, now)
   return { writer, inserts, sizes: () => inserts.map(({ length }) => length), end: () => running.shift()?.() }
@@ -62,7 +65,10 @@ describe('the writer of chunks', () => {
 
   it('does not wait long for jobs that send nothing more', async () => {
     const written: number[] = []
-    const writer = new ChunkWriter(async (chunks) => void written.push(chunks.length))
+    const writer = new ChunkWriter(async (chunks) => {
+      written.push(chunks.length)
+      return none
+    })
     await Promise.all([writer.writeLast(aChunk()), writer.writeLast(aChunk())])
     await writer.write(aChunk())
     expect(written).toEqual([1, 1, 1])
@@ -119,7 +125,7 @@ describe('chunks that are written together', () => {
     const [one, other, late] = [await aJob(), await aJob(), await aJob()]
     await endLongAgo(app, late.run)
     await insertChunks(app.db, [chunkOf(other, { sequence: 3, data: Buffer.from('first') })])
-    await insertChunks(app.db, [
+    const refused = await insertChunks(app.db, [
       chunkOf(one, { sequence: 2, byte_offset: 5, data: Buffer.from('there') }),
       chunkOf(other, { sequence: 3, data: Buffer.from('again') }),
       chunkOf(late),
@@ -138,6 +144,7 @@ describe('chunks that are written together', () => {
       { sequence: 4, byte_offset: 0, size: 0, data: '' },
     ])
     expect(await stored(late)).toEqual([])
+    expect([...refused]).toEqual([late.run.id])
   })
 
   it('are stored although one of them is refused', async () => {

@@ -21,11 +21,12 @@ const mostRows = 500
 const fullBytes = 512 * 1024
 const mostWaitingBytes = 64 * 1024 * 1024
 
-type Insert = (chunks: readonly ChunkOfJob[]) => Promise<void>
+/** Returns the jobs whose chunks came too late. */
+type Insert = (chunks: readonly ChunkOfJob[]) => Promise<ReadonlySet<string>>
 
 interface Waiting {
   chunk: ChunkOfJob
-  resolve(): void
+  resolve(isInTime: boolean): void
   reject(error: unknown): void
 }
 
@@ -48,17 +49,17 @@ export class ChunkWriter {
     this.now = now
   }
 
-  /** Returns when the chunk is committed. */
-  write(chunk: ChunkOfJob): Promise<void> {
+  /** Returns when the chunk is committed. False: it came too long after the end of its job, and is not stored. */
+  write(chunk: ChunkOfJob): Promise<boolean> {
     return this.add(chunk, false)
   }
 
   /** For a chunk that no other of its job follows. */
-  writeLast(chunk: ChunkOfJob): Promise<void> {
+  writeLast(chunk: ChunkOfJob): Promise<boolean> {
     return this.add(chunk, true)
   }
 
-  private add(chunk: ChunkOfJob, isUrgent: boolean): Promise<void> {
+  private add(chunk: ChunkOfJob, isUrgent: boolean): Promise<boolean> {
     if (this.waitingBytes > mostWaitingBytes) {
       throw unavailable('More logs arrive than the database can store. Try again in a moment.')
     }
@@ -116,12 +117,14 @@ export class ChunkWriter {
     // Others may follow.
     this.advance()
     try {
-      await this.insert(taken.map(({ chunk }) => chunk))
-      for (const { resolve } of taken) resolve()
+      const late = await this.insert(taken.map(({ chunk }) => chunk))
+      for (const { chunk, resolve } of taken) resolve(!late.has(chunk.job_id))
     } catch (error) {
       const isOfAll = taken.length === 1 || isDatabaseAway(error) || isDatabaseBusy(error)
       if (isOfAll) for (const { reject } of taken) reject(error)
-      else for (const { chunk, resolve, reject } of taken) await this.insert([chunk]).then(resolve, reject)
+      else
+        for (const { chunk, resolve, reject } of taken)
+          await this.insert([chunk]).then((late) => resolve(late.size === 0), reject)
     } finally {
       this.running--
       this.advance()

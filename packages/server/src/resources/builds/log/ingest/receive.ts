@@ -24,20 +24,22 @@ export const mostChunkBytes = 8 * 1024 * 1024
 /** The share of chunks after which the total size is checked. */
 const overfullChecks = 1 / 256
 
+/** False: the job has ended too long ago, and the chunk is not stored. */
 export async function receiveChunk(
   { db, config, metrics }: Context,
   orgId: string,
   jobId: string,
   { sequence, offset, body, isGzip, isLast = false }: ReceivedChunk,
-): Promise<void> {
+): Promise<boolean> {
   const text = isGzip ? await inflate(body) : body
   const room = Math.max(config.logMaxBytes - offset, 0)
   if (text.length > room) await logs.markTruncated(db, orgId, jobId)
   const size = Math.min(text.length, room)
-  if (size === 0) return
+  if (size === 0) return true
   const data = isGzip && size === text.length ? body : await deflate(text.subarray(0, size))
   const chunk = { organization_id: orgId, job_id: jobId, sequence, byte_offset: offset, size, data }
-  await (isLast ? chunkWriter(db).writeLast(chunk) : chunkWriter(db).write(chunk))
+  const isInTime = await (isLast ? chunkWriter(db).writeLast(chunk) : chunkWriter(db).write(chunk))
+  if (!isInTime) return false
   metrics.logChunks.inc()
   metrics.logBytes.inc(size)
   if (needsCheckpoint(offset, size)) {
@@ -45,6 +47,7 @@ export async function receiveChunk(
     await enqueue(db, 'checkpoint_log', task, { key: jobId, afterSeconds: checkpointSeconds })
   }
   if (Math.random() < overfullChecks) await logs.closeOverfull(db, orgId, jobId, config.logMaxBytes)
+  return true
 }
 
 /** A worker adds checkpoints to a log beyond this size. Those of shorter logs are not worth it unless somebody reads. */
