@@ -65,7 +65,8 @@ describe('what a job leaves behind', () => {
 
 describe('an interrupt', () => {
   it('cancels the build and lets jobs end in their own way', async () => {
-    const command = `trap "echo bye; exit 5" TERM; echo $$ > shell; sleep 600 & echo $! > child; wait`
+    // The child tells its number when it is a program of its own: before, it has the trap of the shell, and a signal is lost.
+    const command = `trap "echo bye; exit 5" TERM; echo $$ > shell; sh -c 'echo $$ > child; exec sleep 600' & wait`
     const { folder, terminal, result } = startRun(
       `${steps(command)}\n  - wait\n  - {label: after, command: "true"}`,
     )
