@@ -6,7 +6,7 @@ import { ApiError, badRequest } from '../lib/errors.ts'
 import { anybody, authorize, countUnrouted, reauthorize } from './access.ts'
 import { sendAnswer, type Answer } from './answer.ts'
 import type { Endpoint } from './endpoint.ts'
-import { untilGone } from './limits/gone.ts'
+import { onGone, untilGone } from './limits/gone.ts'
 import { openStreams } from './limits/open-streams.ts'
 import { holdRequest } from './limits/requests.ts'
 import { fingerprint, once, onceOutside, readKey, type KeyedRequest } from './idempotency.ts'
@@ -45,8 +45,8 @@ const toEndpoint = (ctx: Context, route: Route): Endpoint => ({
 function holdStream(ctx: Context, request: FastifyRequest): void {
   const { caller, org } = request.access ?? anybody
   if (caller === null || org === null) throw new Error('A stream needs a caller and an organization.')
-  const giveBack = openStreams(ctx).endless.take({ organizationId: org.id, sender: caller.user.id })
-  untilGone(request).addEventListener('abort', giveBack, { once: true })
+  // The client may have gone while the caller was looked up.
+  onGone(request, openStreams(ctx).endless.take({ organizationId: org.id, sender: caller.user.id }))
 }
 
 /** Ends the response when its caller may no longer read it. */

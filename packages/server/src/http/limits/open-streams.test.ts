@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { eventually, useOwnApp } from '../../../test/app.ts'
+import { eventually, untilBlocked, useOwnApp } from '../../../test/app.ts'
 import { aMember, aTeam, aToken, inTeam, type TestUser } from '../../../test/builders.ts'
 import { openStream } from '../../../test/event-stream.ts'
 import { aRunningJob, sendLog, type RunningScene } from '../../../test/job-runs.ts'
@@ -13,6 +13,8 @@ import { openStreams } from './open-streams.ts'
 
 const app = useOwnApp()
 const small = useOwnApp({ env: { MILLRACE_STREAMS_USER: '2', MILLRACE_STREAMS_ORGANIZATION: '3' } })
+
+const counted = useOwnApp({ env: { MILLRACE_RATE_LIMIT: 'on' } })
 
 const routes = Object.values(slices).flat()
 const endless = routes.filter(({ mayFollow }) => mayFollow !== null).map(({ url }) => url)
@@ -165,6 +167,27 @@ describe('a stream that does not end by itself', () => {
     leaving.abort()
     await eventually('the streams have ended', async () => openStreams(small.ctx).endless.held === 1)
     expect((await open(third, admin.token, stays.signal)).status).toBe(200)
+  })
+})
+
+describe('a stream whose client goes while the caller is looked up', () => {
+  it('does not count', async () => {
+    const scene = await aRunningJob(counted)
+    const client = await counted.database.pool.connect()
+    await client.query('begin')
+    await client.query('lock table rate_limits in access exclusive mode')
+    const leaving = new AbortController()
+    const headers = bearer(scene.admin.token)
+    const asked = fetch(`${counted.address}${scene.org.path}/events`, { headers, signal: leaving.signal })
+    await untilBlocked(counted)
+    leaving.abort()
+    await expect(asked).rejects.toThrow('aborted')
+    // The server reads the end of the connection before this.
+    await counted.request('GET', '/healthz')
+    await client.query('rollback')
+    client.release()
+    expect((await counted.request('GET', '/v2/user', { token: scene.admin.token })).status).toBe(200)
+    await eventually('nothing is held', async () => openStreams(counted.ctx).endless.held === 0)
   })
 })
 
