@@ -7,6 +7,7 @@ import type { Context } from '../context.ts'
 import { sendAnswer } from '../http/answer.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import type { RawQuery } from '../http/query.ts'
+import { holdAgentRequest } from '../http/limits/agent-requests.ts'
 import { untilGone } from '../http/limits/gone.ts'
 import { allowSlowBody } from '../http/slow-bodies.ts'
 import { badRequest, notFound, unauthorized } from '../lib/errors.ts'
@@ -32,7 +33,9 @@ export function agentEndpoints(
       const owner = await authenticate(ctx, route, request)
       owners.set(request, owner)
       const sender = senderOf(owner)
-      if (sender !== null) allowSlowBody(request, sender)
+      if (sender === null) return
+      holdAgentRequest(ctx, sender, untilGone(request))
+      allowSlowBody(request, sender)
     },
     async handle(request, reply) {
       const input = {

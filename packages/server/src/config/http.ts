@@ -58,6 +58,14 @@ export const httpSettings = subject('Requests', {
     { absent: 1000, from: 1, to: 1_000_000 },
     'Requests of one user that are under way in a process. Over the limit the response is 429',
   ),
+  MILLRACE_REQUESTS_AGENTS: integer(
+    { absent: 7000, from: 1, to: 1_000_000 },
+    'Requests of agents and jobs of one organization that are under way in a process, with downloads at addresses that it handed out. Over the limit the response is 429',
+  ),
+  MILLRACE_REQUESTS_AGENT: integer(
+    { absent: 500, from: 1, to: 1_000_000 },
+    'Those of one agent, job or agent token. Over the limit the response is 429',
+  ),
   MILLRACE_CONNECTIONS: integer(
     { absent: 10_000, from: 100, to: 1_000_000 },
     'Connections of a process. Over the limit the one is closed that has waited longest for a request. Keep it below the files that the process may open',
@@ -113,6 +121,11 @@ export function readHttp(reader: Reader) {
       all: values.MILLRACE_CONNECTIONS,
       perOrganization: values.MILLRACE_REQUESTS_ORGANIZATION,
       perSender: values.MILLRACE_REQUESTS_USER,
+    },
+    agentRequests: {
+      all: values.MILLRACE_CONNECTIONS,
+      perOrganization: values.MILLRACE_REQUESTS_AGENTS,
+      perSender: values.MILLRACE_REQUESTS_AGENT,
     },
     mostConnections: values.MILLRACE_CONNECTIONS,
     streams: {

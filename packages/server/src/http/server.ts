@@ -12,6 +12,7 @@ import { answerError } from './error-handler.ts'
 import { measureRequests } from './metrics.ts'
 import { pathOf } from './query.ts'
 import { serveHealth } from './health.ts'
+import { agentRequests } from './limits/agent-requests.ts'
 import { limitConnections } from './limits/connections.ts'
 import { noteResponses } from './limits/gone.ts'
 import { openStreams } from './limits/open-streams.ts'
@@ -77,7 +78,12 @@ export async function buildServer(ctx: Context, database: Database): Promise<Fas
   measureRequests(app, ctx.metrics)
   serveHealth(app, database.pool)
   const streams = openStreams(ctx)
-  app.decorate('holdings', { requests, bodies, streams: streams.endless })
+  app.decorate('holdings', {
+    requests,
+    agent_requests: agentRequests(ctx),
+    bodies,
+    streams: streams.endless,
+  })
   app.addHook('preClose', async () => streams.stop())
   const streamsToCheck = { clear: () => streams.checkNow(), trustUntil: () => {} }
   const watch = await watchAccess(database.direct, allOf(ctx.tokens, ctx.sessions, streamsToCheck), (error) =>

@@ -4,8 +4,11 @@ import { SizeMismatch } from '../../blobs/store.ts'
 import type { Context } from '../../context.ts'
 import { sendAnswer } from '../../http/answer.ts'
 import type { Endpoint } from '../../http/endpoint.ts'
+import { holdAgentRequest } from '../../http/limits/agent-requests.ts'
+import { untilGone } from '../../http/limits/gone.ts'
 import { allowSlowBody } from '../../http/slow-bodies.ts'
 import { badRequest, notFound } from '../../lib/errors.ts'
+import type { Owner } from '../../lib/holdings.ts'
 import { isUuid } from '../../lib/ids.ts'
 import { checkTicket } from '../../auth/tickets.ts'
 import { blobKey } from '../../resources/pipelines/caches/urls.ts'
@@ -21,6 +24,7 @@ export const cacheBlobEndpoints = (ctx: Context): Endpoint[] => [
     async handle(request, reply) {
       const { key, query } = readRequest(request)
       checkTicket(ctx, 'cache read', key, query.get('ticket') ?? undefined)
+      holdAgentRequest(ctx, senderOf(request), untilGone(request))
       const stream = await ctx.blobs.get(key)
       if (stream === null) throw notFound('No blob found')
       const headers = { 'Content-Type': 'application/octet-stream', 'Cache-Control': 'private, no-store' }
@@ -42,8 +46,7 @@ async function receiveBlob(ctx: Context, request: FastifyRequest): Promise<void>
   const { key, query } = readRequest(request)
   const most = query.get('most') ?? ''
   checkTicket(ctx, 'cache write', `${key} ${most}`, query.get('ticket') ?? undefined)
-  const { organization = '', pipeline = '' } = request.params as Record<string, string>
-  allowSlowBody(request, { organizationId: organization.toLowerCase(), sender: pipeline.toLowerCase() })
+  allowSlowBody(request, senderOf(request))
   const size = Number(request.headers['content-length'] ?? NaN)
   if (!(size >= 0 && size <= Number(most))) {
     throw badRequest(`Say how long the blob is, with Content-Length; at most ${most} bytes.`)
@@ -53,6 +56,11 @@ async function receiveBlob(ctx: Context, request: FastifyRequest): Promise<void>
   } catch (error) {
     throw error instanceof SizeMismatch ? badRequest(error.message) : error
   }
+}
+
+function senderOf({ params }: FastifyRequest): Owner {
+  const { organization = '', pipeline = '' } = params as Record<string, string>
+  return { organizationId: organization.toLowerCase(), sender: pipeline.toLowerCase() }
 }
 
 function readRequest(request: FastifyRequest): { key: string; query: URLSearchParams } {

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Context } from '../../../context.ts'
 import { noContent, ok, redirect, type Answer } from '../../../http/answer.ts'
+import { holdAgentRequest } from '../../../http/limits/agent-requests.ts'
 import type { RequestUrl } from '../../../http/links.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
 import { route } from '../../../http/route.ts'
@@ -103,11 +104,12 @@ const getFileRoute = route({
   },
   answers: { 200: Type.String({ contentMediaType: 'application/octet-stream' }), 302: null },
   errors: { 403: 'The address was not given by this server, or is older than 60 seconds.' },
-  async handler({ ctx, method, params, query }) {
+  async handler({ ctx, method, params, query, gone }) {
     const id = params.artifact.toLowerCase()
     const secondsLeft = checkTicket(ctx, 'download', id, query.ticket)
     const artifact = await artifacts.findSigned(ctx.db, id)
     if (artifact === undefined || artifact.blob_key === null) throw notFound('No artifact found')
+    holdAgentRequest(ctx, { organizationId: artifact.organization_id, sender: id }, gone())
     const shown = {
       contentType: safeMimeType(artifact.mime_type),
       disposition: disposition(filenameOf(artifact.path)),
