@@ -1,6 +1,6 @@
 // Compares the table of docs/security.md with what real jobs reach, in every mode that this machine can run.
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { statSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -19,15 +19,19 @@ import {
 import {
   agentsOf,
   aPipeline,
+  asOrdinaryUser,
   build,
   fromFork,
+  handOver,
+  namespacesLack,
   ordinaryUserLacks,
   sandboxModes,
+  start,
   startBuild,
   startIn,
   type JobMode,
 } from './local-jobs.ts'
-import { aSharedDirectory, eventually, program } from './millrace.ts'
+import { aDirectory, aSharedDirectory, eventually, program } from './millrace.ts'
 
 const table = readTable()
 
@@ -78,6 +82,39 @@ describe('a job of a local agent reaches what docs/security.md says', () => {
       expect(surroundings.pids.length).toBeGreaterThan(1)
     })
   }
+})
+
+/** A server of an ordinary user, with its data and its home below a system folder. */
+async function below(folder: string) {
+  const place = aDirectory(folder)
+  chmodSync(place, 0o755)
+  const home = join(place, 'home')
+  mkdirSync(home)
+  writeFileSync(join(home, '.netrc'), 'of the operator')
+  handOver(place)
+  const dataDir = join(place, 'data')
+  const server = await start(dataDir, { HOME: home }, asOrdinaryUser)
+  const probe = await aPipeline(
+    server,
+    'none',
+    `echo can: $(cat ${home}/.netrc ${dataDir}/secret-key | wc -c)`,
+  )
+  return { server, probe }
+}
+
+describe('a server whose folders are where jobs see the system', () => {
+  const { it } = needing('namespaces', rootLacks ?? namespacesLack)
+
+  it('leaves /opt out', async () => {
+    const { server, probe } = await below('/opt')
+    for (const kind of [{}, fromFork]) expect((await build(server, probe, kind)).log).toContain('\ncan: 0\n')
+  })
+
+  it('has no sandbox where its data is in /usr', async () => {
+    const { server, probe } = await below('/usr/local')
+    expect(server.output().stderr).toContain('the data of this server is in /usr, which jobs see')
+    expect((await build(server, probe, fromFork)).log).toContain('so it takes no builds of forks')
+  })
 })
 
 /** A server with two agents: one runs a job of another pipeline until the end, the other runs the probes. */

@@ -1,6 +1,6 @@
 // The jobs of local agents in sandboxes: the folders that they need, and the command lines that start them.
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { JobPaths, SandboxedJobs } from '@millrace/protocol/local-agents.ts'
 import type { JobFolder } from '../config/process.ts'
@@ -10,7 +10,7 @@ import { agentFolder } from '../hosted/runner.ts'
 import type { JobSeparation } from './agent-program.ts'
 import { findJobAccount, findJobUsers } from './job-users.ts'
 import { findSandbox, type MakeSandbox } from './sandbox/find-sandbox.ts'
-import { readMachine } from './sandbox/machine.ts'
+import { isWithin, readMachine } from './sandbox/machine.ts'
 import { inSandbox, viewOfCleaner, viewOfJob, type MachineFacts } from './sandbox/view.ts'
 
 interface SandboxSettings {
@@ -30,11 +30,17 @@ interface SandboxSettings {
 export async function sandboxJobs(settings: SandboxSettings): Promise<JobSeparation | string> {
   if (process.platform !== 'linux') return 'this system has no namespaces'
   const { data, databaseFolders, count, inherited, jobFolders } = settings
-  for (const { path } of jobFolders) for (const own of [data, ...databaseFolders]) refuseFolder(path, own)
+  const own = [data, ...databaseFolders]
+  for (const { path } of jobFolders) for (const one of own) refuseFolder(path, one)
   const folder = makeFolder(join(data, 'jobs'), 0o700)
   makeFolder(join(folder, 'running'), 0o700)
   const socketsPath = makeCommon(folder)
-  const machine = await readMachine(socketsPath, inherited)
+  const machine = await readMachine(socketsPath, inherited, [...own, ...foldersOfUser()])
+  const seen = machine.system.find(
+    (entry) => entry.kind === 'folder' && own.some((path) => isWithin(path, entry.path)),
+  )
+  // Other users may not enter these folders.
+  if (seen !== undefined && !isRoot()) return `the data of this server is in ${seen.path}, which jobs see`
   const account = isRoot() ? await findJobAccount() : undefined
   const users = isRoot() ? await findJobUsers(data, 2 * count) : []
   const home = account === undefined ? [] : [{ path: account.home, isWritable: false }]
@@ -57,6 +63,10 @@ export async function sandboxJobs(settings: SandboxSettings): Promise<JobSeparat
   const program = { node: process.execPath, folder: agentFolder }
   return { program, socketsPath, environment: inherited, jobs: { kind: 'sandboxed', folder, agents } }
 }
+
+/** They may have keys and settings with passwords, and in a user namespace a job is this user. */
+const foldersOfUser = (): string[] =>
+  [homedir(), process.cwd()].filter((path) => existsSync(path)).map((path) => realpathSync(path))
 
 interface KindOfJobs {
   user: Owner | null
@@ -102,9 +112,6 @@ function refuseFolder(path: string, own: string): void {
     `MILLRACE_JOB_FOLDERS names ${path}, but ${own} belongs to this server: name folders that neither contain it nor are in it.`,
   )
 }
-
-const isWithin = (path: string, folder: string) =>
-  path === folder || path.startsWith(folder.replace(/\/?$/, '/'))
 
 function makeFolder(path: string, mode: number): string {
   mkdirSync(path, { recursive: true, mode })

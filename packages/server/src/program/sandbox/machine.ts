@@ -4,9 +4,15 @@ import { basename, dirname, join } from 'node:path'
 import { programPackages } from '../../hosted/runner.ts'
 import type { MachineFacts, SystemEntry } from './view.ts'
 
-export async function readMachine(common: string, inherited: Record<string, string>): Promise<MachineFacts> {
+/** Without /opt if one of the server's `own` folders is there: it often has whole installations. */
+export async function readMachine(
+  common: string,
+  inherited: Record<string, string>,
+  own: readonly string[],
+): Promise<MachineFacts> {
   const system = readdirSync('/')
-    .filter((name) => /^(usr|bin|sbin|lib.*|etc|opt|nix)$/.test(name) && name !== 'lost+found')
+    .filter((name) => /^(usr|bin|sbin|lib.*|etc|opt|nix)$/.test(name))
+    .filter((name) => name !== 'opt' || !own.some((path) => isWithin(path, '/opt')))
     .sort()
     .map((name): SystemEntry => {
       const path = `/${name}`
@@ -15,13 +21,16 @@ export async function readMachine(common: string, inherited: Record<string, stri
         : { path, kind: 'folder' }
     })
   const folders = system.filter(({ kind }) => kind === 'folder').map(({ path }) => path)
-  const isThere = (path: string) => folders.some((folder) => path.startsWith(`${folder}/`))
+  const isThere = (path: string) => folders.some((folder) => isWithin(path, folder))
   const needed = [...nodeInstallation(), ...linkedSettings(), ...certificates(inherited)]
   const alsoRead = [...new Set(needed)].filter((path) => existsSync(path) && !isThere(path))
   const packages = [...(await programPackages())]
   const program = packages.map(([name, folder]) => [name, realpathSync(folder)] as const)
   return { common, system, alsoRead, program }
 }
+
+export const isWithin = (path: string, folder: string): boolean =>
+  path === folder || path.startsWith(folder.replace(/\/?$/, '/'))
 
 /** Not the whole prefix, because that may be a home. */
 function nodeInstallation(): string[] {
