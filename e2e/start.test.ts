@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { linuxLacks, needing } from '../testbed/src/needing.ts'
+import { ipv6Lacks, linuxLacks, needing } from '../testbed/src/needing.ts'
 import { aDataDirectory, eventually, spawnMillrace, startMs, startServer, stop } from './millrace.ts'
 
 describe('millrace up', () => {
@@ -15,6 +15,18 @@ describe('millrace up', () => {
       MILLRACE_ORG: 'acme',
     })
     expect((await server.get('/v2/organizations/acme/clusters', token)).status).toBe(200)
+  })
+
+  needing('ipv6', ipv6Lacks).it('serves localhost at both of its addresses', async () => {
+    const server = await startServer({
+      MILLRACE_DATA_DIR: aDataDirectory(),
+      MILLRACE_URL: 'http://localhost:0',
+    })
+    const { port } = new URL(server.url)
+    for (const host of ['127.0.0.1', '[::1]']) {
+      expect((await fetch(`http://${host}:${port}/healthz`)).status).toBe(200)
+    }
+    expect((await stop(server)).code).toBe(0)
   })
 
   it('says so and ends when its database ends', async () => {

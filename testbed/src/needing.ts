@@ -1,5 +1,6 @@
 // Tests that need something of the machine which not every machine has, such as a container engine. Where it is absent they
 // are skipped, and their name ends with the reason: the summary of `npm test` counts skipped tests by it.
+import { networkInterfaces } from 'node:os'
 import { describe, it } from 'vitest'
 
 /** As MILLRACE_TEST_REQUIRE names them, separated by commas. */
@@ -15,6 +16,8 @@ const requirements = [
   'root',
   'not-root',
   'linux',
+  // The address ::1.
+  'ipv6',
   // Namespaces of Linux for ordinary users.
   'namespaces',
   // The commits of this clone.
@@ -55,6 +58,12 @@ function requiredNames(): string[] {
     throw new Error(`MILLRACE_TEST_REQUIRE names ${unknown.join(', ')}. It knows ${requirements.join(', ')}.`)
   return names
 }
+
+const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
+  all?.some(({ address }) => address === '::1'),
+)
+
+export const ipv6Lacks = hasIpv6 ? null : 'this machine has no address ::1'
 
 export const linuxLacks = process.platform === 'linux' ? null : `this is ${process.platform}`
 

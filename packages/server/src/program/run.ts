@@ -269,7 +269,42 @@ async function startLocalAgents(
 async function listen(app: FastifyInstance, config: Config): Promise<Closer> {
   const closing = closer(app, finishMs)
   await app.listen({ host: config.host, port: config.port }).catch(refusePort(config))
-  return closing
+  const also = otherLoopback(config)
+  const closeOther = also === null ? null : await listenAlso(app, { ...config, host: also })
+  if (closeOther === null) return closing
+  return { ...closing, close: () => closeOther(closing.close) }
+}
+
+/**
+ * `localhost` leads to ::1 as well as 127.0.0.1, and browsers try ::1 first. A job that listened there, on our port, would be the
+ * origin of our pages and read their page secret. null: `localhost` is not our address, or nothing else can be.
+ */
+function otherLoopback({ url, host, port }: Config): string | null {
+  const isLocalhost = new URL(url).host === `localhost:${port}` && url.startsWith('http:')
+  if (!isLocalhost) return null
+  if (host === '::1') return '127.0.0.1'
+  return host === '127.0.0.1' || host === '0.0.0.0' ? '::1' : null
+}
+
+/** Returns a function that stops that too. null: this machine has no such address. */
+async function listenAlso(
+  app: FastifyInstance,
+  config: Config,
+): Promise<((closeApp: Close) => Promise<void>) | null> {
+  const other = createServer((socket) => void app.server.emit('connection', socket))
+  other.listen({ host: config.host, port: config.port })
+  try {
+    await once(other, 'listening')
+  } catch (error) {
+    if (['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(errorCode(error))) return null
+    return refusePort(config)(error)
+  }
+  return async (closeApp) => {
+    const ended = new Promise<void>((resolve) => void other.close(() => resolve()))
+    await closeApp()
+    app.server.closeIdleConnections()
+    await ended
+  }
 }
 
 async function listenForMonitoring(
