@@ -38,6 +38,10 @@ export async function bundle(libraries) {
   await replace(await runnerBundle(), (file) =>
     write({ hosted: 'agent/dist/hosted.js' }, { file, codeSplitting: false }),
   )
+  const { jobBundle } = await import('../packages/server/dist/program/job-program.js')
+  await replace(jobBundle(), (file) =>
+    write({ program: 'agent/dist/separate/program.js' }, { file, codeSplitting: false }),
+  )
   await replace(fileURLToPath(currentBundle()).slice(0, -1), async (dir) => {
     await writeProgram(dir)
     writeFileSync(join(dir, 'libraries'), libraries)

@@ -56,7 +56,7 @@ async function compileFolder(folder) {
 
 /** Code of sources that are gone would still be found by imports. */
 function deleteOutdated(folder) {
-  const compiled = (path) => /\.js(\.map)?$/.test(path) && !/^(bundled|site)\//.test(path)
+  const compiled = (path) => /\.js(\.map)?$/.test(path) && !/(^|\/)(bundled|site)\//.test(path)
   for (const path of listFiles(join(folder, 'dist')).filter(compiled)) {
     const source = join(folder, 'src', path.replace(/\.js(\.map)?$/, '.ts'))
     if (!existsSync(source)) rmSync(join(folder, 'dist', path))

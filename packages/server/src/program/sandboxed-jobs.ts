@@ -8,6 +8,7 @@ import { isRoot, type Owner } from '../db/embedded/privileges.ts'
 import { StartupError } from '../db/embedded/startup-error.ts'
 import { agentFolder } from '../hosted/runner.ts'
 import type { JobSeparation } from './agent-program.ts'
+import { findJobProgram } from './job-program.ts'
 import { findJobAccount, findJobUsers } from './job-users.ts'
 import { findSandbox, type MakeSandbox } from './sandbox/find-sandbox.ts'
 import { isWithin, readMachine } from './sandbox/machine.ts'
@@ -48,20 +49,25 @@ export async function sandboxJobs(settings: SandboxSettings): Promise<JobSeparat
     trusted: { user: account ?? users[2 * index] ?? null, more: [...home, ...jobFolders] },
     forks: { user: users[2 * index + 1] ?? null, more: [] },
   }))
+  const program = join(inAgentPackage, findJobProgram())
   const trials = Object.values(kinds[0] ?? {}).map(({ user, more }) => ({
     view: viewOfJob(machine, more),
     user,
-    program: [process.execPath, programInSandbox],
+    program: [process.execPath, program],
   }))
   const make = await findSandbox(join(folder, 'running'), trials)
   if (typeof make === 'string') return make
-  const paths = pathsOf(inherited)
+  const paths = pathsOf(inherited, program)
   const agents = kinds.map(({ trusted, forks }) => ({
     trusted: { ...commandsOf(make, machine, trusted), ...paths, keepsWorkspaces: true },
     forks: { ...commandsOf(make, machine, forks), ...paths, keepsWorkspaces: false },
   }))
-  const program = { node: process.execPath, folder: agentFolder }
-  return { program, socketsPath, environment: inherited, jobs: { kind: 'sandboxed', folder, agents } }
+  return {
+    program: { node: process.execPath, folder: agentFolder },
+    socketsPath,
+    environment: inherited,
+    jobs: { kind: 'sandboxed', folder, agents },
+  }
 }
 
 /** They may have keys and settings with passwords, and in a user namespace a job is this user. */
@@ -81,24 +87,19 @@ const commandsOf = (make: MakeSandbox, machine: MachineFacts, { user, more }: Ki
 })
 
 const workspace = 'workspace'
-const programInSandbox = join(
-  inSandbox.program,
-  'node_modules',
-  '@millrace',
-  'agent',
-  'dist',
-  'separate',
-  'program.js',
-)
+const inAgentPackage = join(inSandbox.program, 'node_modules', '@millrace', 'agent')
 
-function pathsOf(inherited: Record<string, string>): Pick<SandboxedJobs, 'workspace' | 'paths'> {
+function pathsOf(
+  inherited: Record<string, string>,
+  program: string,
+): Pick<SandboxedJobs, 'workspace' | 'paths'> {
   const buildPath = join(inSandbox.builds, workspace)
   const environment = {
     ...inherited,
     HOME: join(buildPath, '.home'),
     GIT_CONFIG_SYSTEM: join(inSandbox.common, gitConfigName),
   }
-  const common: JobPaths = { buildPath, environment, node: process.execPath, program: programInSandbox }
+  const common: JobPaths = { buildPath, environment, node: process.execPath, program }
   const missingHint =
     'Jobs of this agent see the system folders of its machine and no other. MILLRACE_JOB_FOLDERS of the server shows more to trusted jobs.'
   return { workspace, paths: { ...common, socketsPath: inSandbox.common, missingHint } }
