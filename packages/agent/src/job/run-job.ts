@@ -51,25 +51,36 @@ export interface JobReport {
   isHeard: boolean
 }
 
-/** Preparations before the job is known. */
-export interface PreparedJob {
+/** Runs the jobs of one agent, one after another. It prepares what it can before the next job is known. */
+export interface JobRunner {
   run(host: JobHost, job: Job): Promise<JobReport | null>
-  /** Called if there will be no job. */
-  delete(): Promise<void>
+  /** Called if there will be no further job. */
+  close(): Promise<void>
 }
 
-export function prepareHere(workplaces: Workplaces): PreparedJob {
-  const workplace = workplaces.prepare()
-  // The caller of `run` sees the failure. Until then it must not count as unhandled.
-  workplace.catch(() => {})
+export function runHere(workplaces: Workplaces): JobRunner {
+  let next = prepareWorkplace(workplaces)
   return {
-    run: (host, job) => runJob(host, job, workplace),
-    delete: () =>
-      workplace.then(
+    async run(host, job) {
+      try {
+        return await runJob(host, job, next)
+      } finally {
+        next = prepareWorkplace(workplaces)
+      }
+    },
+    close: () =>
+      next.then(
         ({ clear }) => clear(),
         () => {},
       ),
   }
+}
+
+function prepareWorkplace(workplaces: Workplaces): Promise<Workplace> {
+  const workplace = workplaces.prepare()
+  // `runJob` sees the failure. Until then it must not count as unhandled.
+  workplace.catch(() => {})
+  return workplace
 }
 
 /**

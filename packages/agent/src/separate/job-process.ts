@@ -3,76 +3,65 @@ import { once } from 'node:events'
 import type { Job } from '@millrace/protocol/jobs.ts'
 import { openSession } from '../http/session.ts'
 import { report } from '../job/run-job.ts'
-import type { JobHost, JobReport, PreparedJob } from '../job/run-job.ts'
+import type { JobHost, JobReport } from '../job/run-job.ts'
 import { makeJobFolders } from './job-folders.ts'
 import type { JobFolders } from './job-folders.ts'
 import { launchJobProcess } from './launch.ts'
 import { workspaceName } from '../job/environment.ts'
-import type { JobLaunch, SeparateJobs } from '../settings.ts'
+import type { JobLaunch } from '../settings.ts'
 import type { FromJobProcess, ToJobProcess } from './messages.ts'
 
-/** Starts the process for the next trusted job in advance, because starting Node is slow. */
-export function prepareJobProcess({ trusted, forks }: SeparateJobs): PreparedJob {
-  let prepared = start(trusted)
-  return {
-    async run(host, job) {
-      if (job.from_fork !== true || forks === null) {
-        if (prepared.folders?.isCurrent() === false) {
-          void end(prepared)
-          prepared = start(trusted)
-        }
-        return await runIn(prepared, trusted, host, job)
-      }
-      const own = start(forks)
-      void end(prepared)
-      return await runIn(own, forks, host, job)
-    },
-    delete: () => end(prepared),
-  }
-}
-
-interface Started {
+/** The process of one job. It is started before there is a job. */
+export interface JobProcess {
   /** null: it could not be started. */
   child: ChildProcess | null
   /** null: not in a sandbox. */
   folders: JobFolders | null
   /** The end of its standard error, which has the reason of a failure. */
   words(): string
+  hasEnded(): boolean
   ended: Promise<unknown>
 }
 
 const MAX_WORDS = 4096
 
-function start(launch: JobLaunch): Started {
+export function startJobProcess(launch: JobLaunch): JobProcess {
   try {
-    return startProcess(launch)
+    return startOrThrow(launch)
   } catch (error) {
-    return { child: null, folders: null, words: () => String(error), ended: Promise.resolve() }
+    const words = () => String(error)
+    return { child: null, folders: null, words, hasEnded: () => true, ended: Promise.resolve() }
   }
 }
 
-function startProcess(launch: JobLaunch): Started {
+function startOrThrow(launch: JobLaunch): JobProcess {
   const folders = launch.sandbox === null ? null : makeJobFolders(launch.sandbox)
   const child = launchJobProcess(launch, folders?.path ?? '/')
   let words = ''
+  let hasEnded = false
   child.stderr?.on('data', (bytes: Buffer) => {
     words = (words + bytes.toString()).slice(-MAX_WORDS)
   })
-  const ended = once(child, 'exit').catch((error: unknown) => {
-    words += String(error)
-  })
+  const ended = once(child, 'exit')
+    .catch((error: unknown) => {
+      words += String(error)
+    })
+    .then(() => {
+      hasEnded = true
+    })
   child.on('error', () => {})
-  return { child, folders, words: () => words.trim(), ended }
+  return { child, folders, words: () => words.trim(), hasEnded: () => hasEnded, ended }
 }
 
-async function end({ child, folders, ended }: Started): Promise<void> {
+/** For a process that gets no job. */
+export async function endJobProcess({ child, folders, ended }: JobProcess): Promise<void> {
   if (child?.connected) child.disconnect()
   await ended
   await folders?.close()
 }
 
-async function runIn(
-  started: Started,
+export async function runInProcess(
+  started: JobProcess,
   { options }: JobLaunch,
   host: JobHost,
   job: Job,
@@ -109,7 +98,7 @@ async function runIn(
 }
 
 /** Returns the reason why it cannot, such as a full disk. */
-function takeWorkspace({ folders }: Started, job: Job): string | null {
+function takeWorkspace({ folders }: JobProcess, job: Job): string | null {
   try {
     folders?.takeWorkspace(workspaceName(job.env))
     return null

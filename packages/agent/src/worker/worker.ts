@@ -8,10 +8,10 @@ import type { Api } from '../http/call.ts'
 import { Refused } from '../http/retry.ts'
 import { keepHeaders, moveTo, openSession } from '../http/session.ts'
 import type { JobReaper } from '../job-reaper.ts'
-import { prepareHere } from '../job/run-job.ts'
-import type { JobFinish, JobHost, PreparedJob } from '../job/run-job.ts'
+import { runHere } from '../job/run-job.ts'
+import type { JobFinish, JobHost, JobRunner } from '../job/run-job.ts'
 import type { Workplaces } from '../job/workplaces.ts'
-import { prepareJobProcess } from '../separate/job-process.ts'
+import { runSeparately } from '../separate/job-runner.ts'
 import type { Settings } from '../settings.ts'
 import { openChannel } from './channel.ts'
 import { keepBeating } from './heartbeat.ts'
@@ -73,7 +73,7 @@ class Worker {
   private readonly mailbox = createMailbox()
   private readonly ended = new AbortController()
   private readonly abandon = new AbortController()
-  private next: PreparedJob
+  private readonly runner: JobRunner
   private failure: Error | null = null
   private lastJob: JobFinish | null = null
   private isBusy = false
@@ -83,7 +83,7 @@ class Worker {
     this.options = options
     this.api = api
     this.registered = registered
-    this.next = this.prepareNext()
+    this.runner = runnerOf(options)
     this.heardAt = options.settings.clock.now()
   }
 
@@ -107,7 +107,7 @@ class Worker {
       stopping.removeEventListener('abort', wake)
       forced.removeEventListener('abort', force)
       await beating
-      await this.next.delete()
+      await this.runner.close()
     }
   }
 
@@ -192,7 +192,7 @@ class Worker {
     settings.log.info({ agent: this.registered.id, job: job.id }, 'The job begins.')
     this.isBusy = true
     try {
-      const report = await this.next.run(host, job)
+      const report = await this.runner.run(host, job)
       this.lastJob = report?.finish ?? this.lastJob
       settings.log.info(
         { agent: this.registered.id, job: job.id, exit: report?.finish.exit_status },
@@ -201,7 +201,6 @@ class Worker {
       return report?.isHeard ?? false
     } finally {
       this.isBusy = false
-      this.next = this.prepareNext()
     }
   }
 
@@ -213,12 +212,6 @@ class Worker {
         const about = { agent: this.registered.id, error: messageOf(error) }
         this.options.settings.log.warn(about, 'The agent could not report that it stops.')
       })
-  }
-
-  private prepareNext(): PreparedJob {
-    const { settings, workplaces, number } = this.options
-    const separate = settings.separateJobs?.[number - 1]
-    return separate === undefined ? prepareHere(workplaces) : prepareJobProcess(separate)
   }
 
   private async beat(): Promise<void> {
@@ -236,6 +229,11 @@ class Worker {
     this.abandon.abort()
     this.mailbox.wake()
   }
+}
+
+function runnerOf({ settings, workplaces, number }: WorkerOptions): JobRunner {
+  const separate = settings.separateJobs?.[number - 1]
+  return separate === undefined ? runHere(workplaces) : runSeparately(separate)
 }
 
 /** The longest possible timer. */
