@@ -1,6 +1,6 @@
 // Compares Millrace with other servers on this machine in one run. The servers take turns, so that a machine whose speed varies
 // treats them alike; a server that waits for its turn does nothing.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -8,7 +8,7 @@ import { cpuOfFamily, memoryOfFamily } from './build-cost/cpu.ts'
 import { logMegabytes, writeLines } from './build-cost/log.ts'
 import { middle } from './harness/load.ts'
 import { buildbotWith } from './peers/buildbot.ts'
-import { millrace } from './peers/millrace.ts'
+import { millrace, millraceSeparate } from './peers/millrace.ts'
 import type { Peer, RunningPeer } from './peers/peer.ts'
 import type { Report } from './harness/report.ts'
 
@@ -63,7 +63,7 @@ export async function benchPeers(): Promise<Report> {
   const missing = process.env['BENCH_BUILDBOT_MISSING']
   if (missing !== undefined) console.log(`Buildbot cannot be measured here. ${missing}`)
   const python = process.env['BENCH_BUILDBOT_PYTHON']
-  const peers = [millrace, ...(python === undefined ? [] : [buildbotWith(python)])]
+  const peers = [millrace, millraceSeparate, ...(python === undefined ? [] : [buildbotWith(python)])]
   return inFolder(async (folder) => {
     const competitors: Competitor[] = []
     try {
@@ -86,6 +86,10 @@ async function start(peer: Peer, folder: string): Promise<Competitor> {
     log: `cat ${join(folder, 'log')}`,
   }
   mkdirSync(home)
+  // Jobs of local agents run as another user, if the server runs as root.
+  for (const path of [folder, home]) chmodSync(path, 0o755)
+  writeFileSync(beganFile, '')
+  chmodSync(beganFile, 0o666)
   const running = await peer.start(home, scripts)
   return { peer, running, beganFile }
 }
@@ -103,11 +107,12 @@ async function compare(competitors: readonly Competitor[]): Promise<Report['rows
     const found = new Map(competitors.map((competitor) => [competitor, [] as number[]]))
     for (let round = 0; round < (measure.isOnce === true ? 1 : rounds); round++)
       for (const [competitor, values] of found) values.push(await measure.of(competitor))
-    const [ours = NaN, ...theirs] = [...found.values()].map(middle)
+    const values = [...found.values()].map(middle)
+    const [ours = NaN] = values
+    const theirs = values.filter((_, index) => competitors[index]?.peer.isOurs === false)
     const best = measure.isRate === true ? Math.max(...theirs) : Math.min(...theirs)
     const cells = competitors.map(({ peer }, index) => {
-      const value = [ours, ...theirs][index] ?? NaN
-      return [`${peer.name} ${peer.version}`, `${shown(value)} ${measure.unit}`] as const
+      return [`${peer.name} ${peer.version}`, `${shown(values[index] ?? NaN)} ${measure.unit}`] as const
     })
     const ratio = measure.isRate === true ? ours / best : best / ours
     rows.push({

@@ -1,4 +1,4 @@
-// Builds of one step: what they cost, how many end in a second, and where the time from the request to the end goes.
+// Builds of one step: what they cost, and how many end in a second.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -24,7 +24,7 @@ export async function createPipeline(api: Api, name: string, steps = configurati
   return slug
 }
 
-interface Created {
+export interface Created {
   number: number
   jobs: Array<{ id: string }>
 }
@@ -33,11 +33,11 @@ export const createBuild = (api: Api, pipeline: string): Promise<Created> =>
   api('POST', `/pipelines/${pipeline}/builds`, { commit: 'HEAD', branch: 'main', message: 'A build' })
 
 /** Asks the database, because a request would cost the server much more. */
-export async function allFinished({ sql }: World): Promise<void> {
+export async function allFinished({ sql }: World, pauseMs = 50): Promise<void> {
   for (;;) {
     const { rows } = await sql.query(`select exists (select from builds where finished_at is null) as runs`)
     if (!(rows[0] as { runs: boolean }).runs) return
-    await delay(50)
+    await delay(pauseMs)
   }
 }
 
@@ -79,53 +79,10 @@ export async function costOfBuilds(
   }
 }
 
-export function readCpu({ serverPid, databasePid }: World, { pid }: Agents) {
+export function readCpu({ serverPid, databasePid }: World, { pid, isLocal }: Agents) {
   const { own, programs } = cpuOfAgent(pid)
-  return { server: cpuOfFamily(serverPid), database: cpuOfFamily(databasePid), agent: own, programs }
-}
-
-interface Legs {
-  answered: number[]
-  runnable: number[]
-  started: number[]
-  command: number[]
-  finished: number[]
-}
-
-/** One build after another, on an idle installation. All times are milliseconds since the request. */
-export async function legsOfBuilds(world: World, pipeline: string, count: number): Promise<Legs> {
-  const legs: Legs = { answered: [], runnable: [], started: [], command: [], finished: [] }
-  for (let build = 0; build < count; build++) {
-    const sentAt = performance.timeOrigin + performance.now()
-    const created = await createBuild(world.api, pipeline)
-    legs.answered.push(performance.timeOrigin + performance.now() - sentAt)
-    // Nothing is asked while the build runs. Random, so that builds do not coincide with anything regular.
-    await delay(80 + Math.random() * 40)
-    await allFinished(world)
-    const [job] = await world
-      .api<{ jobs: JobTimes[] }>('GET', `/pipelines/${pipeline}/builds/${created.number}`)
-      .then(({ jobs }) => jobs)
-    if (job === undefined) throw new Error('The build has no job.')
-    const log = await world.api<{ content: string }>(
-      'GET',
-      `/pipelines/${pipeline}/builds/${created.number}/jobs/${job.id}/log`,
-    )
-    const began = /began (\d+)[.,](\d+)/.exec(log.content)
-    if (began === null) throw new Error('The command did not print its time.')
-    const since = (time: string | null) => (time === null ? NaN : Date.parse(time) - sentAt)
-    legs.runnable.push(since(job.runnable_at))
-    legs.started.push(since(job.started_at))
-    legs.command.push(Number(`${began[1]}.${began[2]}`) * 1000 - sentAt)
-    legs.finished.push(since(job.finished_at))
-  }
-  return legs
-}
-
-interface JobTimes {
-  id: string
-  runnable_at: string | null
-  started_at: string | null
-  finished_at: string | null
+  const server = cpuOfFamily(serverPid) - (isLocal ? cpuOfFamily(pid) : 0)
+  return { server, database: cpuOfFamily(databasePid), agent: own, programs }
 }
 
 /** The yardstick: milliseconds of CPU of a shell that does nothing. */

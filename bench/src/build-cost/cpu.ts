@@ -27,19 +27,29 @@ function readStat(pid: number): Stat | null {
   }
 }
 
-/** The process and its children that run now. */
+/** The process and its descendants that run now. */
 function family(pid: number): Stat[] {
   const all = readdirSync('/proc').flatMap((name) =>
     /^\d+$/.test(name) ? (readStat(Number(name)) ?? []) : [],
   )
-  return all.filter((stat) => stat.pid === pid || stat.parent === pid)
+  const descendantsOf = (parent: number): Stat[] =>
+    all.flatMap((stat) => (stat.parent === parent ? [stat, ...descendantsOf(stat.pid)] : []))
+  return [...all.filter((stat) => stat.pid === pid), ...descendantsOf(pid)]
 }
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
 
-/** Milliseconds of the process, its children, and those that have ended. */
-export const cpuOfFamily = (pid: number): number =>
-  sum(family(pid).map((stat) => stat.own + (stat.pid === pid ? stat.ended : 0)))
+/** Milliseconds of the process, its descendants, and those that have ended. */
+export const cpuOfFamily = (pid: number): number => sum(family(pid).map(({ own, ended }) => own + ended))
+
+/** The child of the process that runs this program. */
+export function findChild(pid: number, program: string): number {
+  const found = family(pid).find(
+    (stat) => stat.pid !== pid && readFileSync(`/proc/${stat.pid}/cmdline`, 'utf8').includes(program),
+  )
+  if (found === undefined) throw new Error(`${program} does not run.`)
+  return found.pid
+}
 
 /** An agent: its own time and that of its helpers, apart from the programs that it started and that have ended. */
 export function cpuOfAgent(pid: number): { own: number; programs: number } {
@@ -50,7 +60,7 @@ export function cpuOfAgent(pid: number): { own: number; programs: number } {
   }
 }
 
-/** The memory of the process and its children. Pages that processes share are counted once. */
+/** The memory of the process and its descendants. Pages that processes share are counted once. */
 export const memoryOfFamily = (pid: number): number =>
   sum(family(pid).map((stat) => sharedMegabytes(stat.pid)))
 

@@ -1,6 +1,5 @@
 // A job that prints a long log: how long it takes, and the CPU that its way from the agent to the database costs.
-import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { createWriteStream, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline as pump } from 'node:stream/promises'
@@ -20,8 +19,7 @@ interface LogCost {
 export const logMegabytes = 100
 
 export async function costOfLog(world: World, agents: Agents): Promise<LogCost> {
-  const folder = mkdtempSync(join(tmpdir(), 'millrace-bench-log-'))
-  const file = join(folder, 'output')
+  const file = join(world.shared, 'output')
   await writeLines(file)
   const pipeline = await createPipeline(
     world.api,
@@ -34,7 +32,7 @@ export async function costOfLog(world: World, agents: Agents): Promise<LogCost> 
   await allFinished(world)
   const seconds = (performance.now() - startedAt) / 1000
   const after = readCpu(world, agents)
-  rmSync(folder, { recursive: true })
+  rmSync(file)
   await mustHaveAll(world, jobs[0]?.id)
   const spent = (name: keyof typeof before) => (after[name] - before[name]) / 1000
   return {

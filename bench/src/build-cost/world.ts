@@ -2,13 +2,14 @@
 // read over HTTP.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { startEmbedded } from '@millrace/server/db/embedded/server.ts'
 import pg from 'pg'
+import { findChild } from './cpu.ts'
 
 export interface World {
   url: string
@@ -20,12 +21,19 @@ export interface World {
   databaseUrl: string
   databasePid: number
   serverPid: number
+  /** Jobs of local agents see this folder, too. */
+  shared: string
+  /** Of `millrace agent start`. */
   startAgents(count: number): Promise<Agents>
+  /** Those that the server runs itself, if its settings say so. */
+  localAgents(): Agents
   stop(): Promise<void>
 }
 
 export interface Agents {
   pid: number
+  /** Whether their process is a child of the server. */
+  isLocal: boolean
   stop(): Promise<void>
 }
 
@@ -40,6 +48,8 @@ export async function startWorld(
 ): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
   const dataDir = join(folder, 'data')
+  const shared = join(folder, 'shared')
+  mkdirSync(shared)
   if (countsStatements) await preloadStatements(dataDir)
   const database = await startEmbedded({ dataDir })
   const sql = new pg.Client(database.url)
@@ -49,6 +59,7 @@ export async function startWorld(
     DATABASE_URL: database.url,
     MILLRACE_DATA_DIR: join(folder, 'server'),
     MILLRACE_AGENTS: '0',
+    MILLRACE_JOB_FOLDERS: shared,
     MILLRACE_LOG_LEVEL: 'info',
     PORT: '0',
     MILLRACE_RATE_LIMIT_ORGANIZATION: '10000000',
@@ -65,6 +76,13 @@ export async function startWorld(
     databaseUrl: database.url,
     databasePid: database.pid,
     serverPid: server.pid ?? 0,
+    shared,
+    localAgents: () => ({
+      pid: findChild(server.pid ?? 0, 'local.js'),
+      isLocal: true,
+      // They stop with the server.
+      stop: () => Promise.resolve(),
+    }),
     startAgents: (count) => startAgents(started.url, api, folder, count),
     async stop() {
       await end(server)
@@ -112,7 +130,7 @@ async function startAgents(url: string, api: Api, folder: string, count: number)
   ]
   const child = startMillrace(['agent', 'start', '--json', ...flags], folder, { HOME: folder })
   await firstLine(child)
-  return { pid: child.pid ?? 0, stop: () => end(child) }
+  return { pid: child.pid ?? 0, isLocal: false, stop: () => end(child) }
 }
 
 export function startMillrace(

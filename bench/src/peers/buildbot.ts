@@ -18,6 +18,7 @@ export function buildbotWith(python: string): Peer {
   const run = (...args: string[]) => execFileSync(python, args, { encoding: 'utf8' })
   return {
     name: 'Buildbot',
+    isOurs: false,
     version: run('-c', 'import buildbot; print(buildbot.version)').trim(),
 
     async measureStart(folder) {

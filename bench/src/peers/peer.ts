@@ -13,6 +13,7 @@ export interface Scripts {
 export interface Peer {
   name: string
   version: string
+  isOurs: boolean
   /** The milliseconds until the server and its database answer, if they have run before in the folder. */
   measureStart(folder: string): Promise<number>
   start(folder: string, scripts: Scripts): Promise<RunningPeer>
