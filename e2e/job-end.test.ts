@@ -1,6 +1,6 @@
 // What is left of a job of a local agent when it has ended, or when its agent or its server was killed.
 import { randomBytes } from 'node:crypto'
-import { lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { linuxLacks, needing } from '../testbed/src/needing.ts'
@@ -75,6 +75,36 @@ for (const mode of sandboxModes) {
       const after = lstatSync(victim)
       expect([after.uid, after.gid, after.mode]).toEqual([before.uid, before.gid, before.mode])
       expect(readdirSync(victim)).toEqual(['kept'])
+    })
+  })
+}
+
+const perlLacks = existsSync('/usr/bin/perl') ? null : 'perl is not installed'
+
+/**
+ * Takes the standard output of process 1 of the job and writes without a line end, until the other side has enough. Some
+ * systems forbid to take it.
+ */
+const FLOOD = `
+use IO::Handle;
+my ($open_process, $take_file) = (434, 438);
+my $taken = syscall($take_file, syscall($open_process, 1, 0), 1, 0);
+exit print "refused\n" if $taken < 0;
+open(my $output, ">&=", $taken);
+$output->blocking(1);
+my $part = "x" x (1 << 20);
+for (1 .. 700) { syswrite($output, $part) or last }
+`
+
+for (const mode of sandboxModes) {
+  describe(`abuse case R1: the output of a job's process, in a sandbox ${mode.title}`, () => {
+    needing('namespaces', linuxLacks ?? mode.lacks ?? perlLacks).it('does not end the agents', async () => {
+      const { server } = await startIn(mode)
+      const pipeline = await aPipeline(server, 'none', `perl -e '${FLOOD}' || true\necho written`)
+      const before = agentsOf(server)
+      for (const kind of [fromFork, {}])
+        expect((await build(server, pipeline, kind)).log).toMatch(/^written$/m)
+      expect(agentsOf(server)).toEqual(before)
     })
   })
 }

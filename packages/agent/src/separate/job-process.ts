@@ -1,20 +1,20 @@
-import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Job } from '@millrace/protocol/jobs.ts'
 import { openSession } from '../http/session.ts'
 import { report } from '../job/run-job.ts'
 import type { JobHost, JobReport } from '../job/run-job.ts'
 import { makeJobFolders } from './job-folders.ts'
 import type { JobFolders } from './job-folders.ts'
-import { launchJobProcess } from './launch.ts'
+import { launchJobProcess, type LaunchedProcess } from './launch.ts'
 import { workspaceName } from '../job/environment.ts'
 import type { JobLaunch } from '../settings.ts'
-import type { FromJobProcess, ToJobProcess } from './messages.ts'
+import { lineOf, readAnswer, type FromJobProcess, type ToJobProcess } from './messages.ts'
 
 /** The process of one job. It is started before there is a job. */
 export interface JobProcess {
   /** null: it could not be started. */
-  child: ChildProcess | null
+  child: LaunchedProcess | null
   /** null: not in a sandbox. */
   folders: JobFolders | null
   /** The end of its standard error, which has the reason of a failure. */
@@ -24,6 +24,7 @@ export interface JobProcess {
 }
 
 const MAX_WORDS = 4096
+const LAST_WORDS_MS = 5000
 
 export function startJobProcess(launch: JobLaunch): JobProcess {
   try {
@@ -39,7 +40,9 @@ function startOrThrow(launch: JobLaunch): JobProcess {
   const child = launchJobProcess(launch, folders?.path ?? '/')
   let words = ''
   let hasEnded = false
-  child.stderr?.on('data', (bytes: Buffer) => {
+  // It may have ended.
+  child.stdin.on('error', () => {})
+  child.stderr.on('data', (bytes: Buffer) => {
     words = (words + bytes.toString()).slice(-MAX_WORDS)
   })
   const ended = once(child, 'exit')
@@ -55,7 +58,8 @@ function startOrThrow(launch: JobLaunch): JobProcess {
 
 /** For a process that gets no job. */
 export async function endJobProcess({ child, folders, ended }: JobProcess): Promise<void> {
-  if (child?.connected) child.disconnect()
+  child?.stdin.end()
+  child?.stdout.resume()
   await ended
   await folders?.close()
 }
@@ -69,18 +73,18 @@ export async function runInProcess(
   const { child, folders, words, ended } = started
   const { settings, session, jobStatusIntervalSeconds, abandoned } = host
   const own = openSession(session.endpoint, job.token ?? '', session.headers)
-  const send = (message: ToJobProcess) => void (child?.connected && child.send(message, () => {}))
+  const send = (message: ToJobProcess) => void (child?.stdin.writable && child.stdin.write(lineOf(message)))
   const giveUp = () => send({ kind: 'let-go' })
   const answered = new Promise<FromJobProcess>((resolve) => {
-    child?.once('message', (message) => resolve(message as FromJobProcess))
+    if (child !== null) readAnswer(child.stdout, resolve)
   })
   const reason = takeWorkspace(started, job)
-  if (reason !== null && child?.connected) child.disconnect()
+  if (reason !== null) child?.stdin.end()
   send({ kind: 'run', work: { options, session: own, job, jobStatusIntervalSeconds } })
   if (abandoned.aborted) giveUp()
   else abandoned.addEventListener('abort', giveUp, { once: true })
   try {
-    const answer = await Promise.race([answered, ended.then(() => null)])
+    const answer = await Promise.race([answered, ended.then(() => closed(child)).then(() => null)])
     await ended
     if (answer !== null) return answer.report
     settings.log.error(
@@ -95,6 +99,12 @@ export async function runInProcess(
     // The next job does not wait for deletions.
     void folders?.close()
   }
+}
+
+/** Its last words may arrive after its end. Without a sandbox, a process that hides may hold its output open. */
+async function closed(child: LaunchedProcess | null): Promise<void> {
+  if (child === null || child.stdout.closed) return
+  await Promise.race([once(child.stdout, 'close'), delay(LAST_WORDS_MS)])
 }
 
 /** Returns the reason why it cannot, such as a full disk. */

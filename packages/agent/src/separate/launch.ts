@@ -2,19 +2,22 @@
 // chooses, and sends these plain values over a pipe.
 
 import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
+import type { ChildProcessByStdio } from 'node:child_process'
+import type { Readable, Writable } from 'node:stream'
 import type { JobLaunch } from '../settings.ts'
 
-/** The process receives its job over a channel. When the channel closes, it ends the job. */
+export type LaunchedProcess = ChildProcessByStdio<Writable, Readable, Readable>
+
+/** The process receives its job on its standard input. When that ends, it ends the job. */
 export function launchJobProcess(
   { command, user, node, program, options }: JobLaunch,
   folder: string,
-): ChildProcess {
+): LaunchedProcess {
   const [file, ...args] = [...command, node, program]
   return spawn(file, args, {
     cwd: folder,
     env: { ...options.environment },
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,
     ...user,
   })

@@ -7,7 +7,7 @@ import { startJobReaper } from '../job-reaper.ts'
 import { runJob } from '../job/run-job.ts'
 import { openWorkplaces } from '../job/workplaces.ts'
 import { withDefaults } from '../settings.ts'
-import type { FromJobProcess, JobWork, ToJobProcess } from './messages.ts'
+import { lineOf, readLines, type FromJobProcess, type JobWork, type ToJobProcess } from './messages.ts'
 
 /** After that the reaper kills the rest of the job. The server may be unreachable, so a report could take for ever. */
 const LONGEST_END_MS = 6000
@@ -21,14 +21,18 @@ const commands = makeCommandsFolder(process.execPath)
 commands.catch(() => {})
 let running: Promise<void> | null = null
 
-process.on('message', (message: ToJobProcess) => {
+// Only the agent writes there.
+readLines(process.stdin, Infinity, (line) => {
+  const message = JSON.parse(line) as ToJobProcess
   if (message.kind === 'let-go') abandon.abort()
   else running ??= run(message.work)
 })
-process.on('disconnect', () => void endAlone())
+// Node closes no standard input that is a file, such as /dev/null.
+process.stdin.once('end', () => void endAlone())
+process.stdin.once('error', () => void endAlone())
+process.stdout.on('error', () => {})
 // The agent handles Ctrl-C and SIGTERM, and stops this process.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
-if (!process.connected) await endAlone()
 
 async function run({ options, session, job, jobStatusIntervalSeconds }: JobWork): Promise<void> {
   const { path: binPath, remove } = await commands
@@ -51,8 +55,7 @@ async function run({ options, session, job, jobStatusIntervalSeconds }: JobWork)
   await remove()
   await reaper.close()
   const answer: FromJobProcess = { report }
-  process.send?.(answer, () => process.exit(0))
-  if (!process.connected) process.exit(0)
+  process.stdout.write(lineOf(answer), () => process.exit(0))
 }
 
 /** The agent has exited, or needs no further process. */
