@@ -4,7 +4,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { advance } from '@millrace/engine/advance.ts'
 import type { Effect } from '@millrace/engine/advance/effects.ts'
-import type { Patch } from '@millrace/engine/advance/changes.ts'
+import type { Changes, Patch } from '@millrace/engine/advance/changes.ts'
 import type { BuildEvent } from '@millrace/engine/advance/events.ts'
 import type { Answer } from '@millrace/engine/advance/needs.ts'
 import type { Refusal } from '@millrace/engine/advance/refusal.ts'
@@ -19,10 +19,13 @@ import { setMetaData } from './meta-data.ts'
 import { appendEvents, appendReturned } from './outbox.ts'
 import { countChanges } from './count-changes.ts'
 import { fetchNeed, findInherited, lockBuild, type LockedBuild } from './load.ts'
-import { saveChanges } from './save.ts'
-import type { Scope } from './scope.ts'
+import { saveChanges, saveCounts } from './save.ts'
+import type { Inherited, Scope } from './scope.ts'
 import { keepSuperseding } from './superseding.ts'
+import { claimInside } from './dispatch/claim-inside.ts'
+import type { Dispatcher, RunnableJob } from './dispatch/dispatcher.ts'
 import { wakesOf } from './dispatch/wake.ts'
+import { queueKey } from './insert-jobs.ts'
 
 /** Work to do after the commit, each in a transaction of its own. */
 export type FollowUp =
@@ -63,13 +66,17 @@ export async function advanceIn(
 /** Larger changes let other requests run between their parts. */
 const mostEffectsAtOnce = 500
 
-/** Runs an event on a build whose lock is held. The statements of `insertBuild` are saved before the engine's changes. */
+/**
+ * Runs an event on a build whose lock is held. The statements of `insertBuild` are saved before the engine's changes. With a
+ * `dispatcher` a new job may be claimed at once; see `claimInside`.
+ */
 export async function apply(
   trx: Trx,
   ctx: Context,
   { scope, build, rows = {}, job, inherited }: LockedBuild,
   event: UntimedEvent,
   insertBuild: (after: BuildRow) => Statement[] = () => [],
+  dispatcher: Dispatcher | null = null,
 ): Promise<Advanced> {
   const at = ctx.now().toISOString()
   const steps = advance(build, { ...event, at }, { mint: newId, rows })
@@ -112,7 +119,9 @@ export async function apply(
     await defer(trx, part)
   }
   await pause?.()
-  await defer(trx, wakes.afterMoves)
+  const only = onlyRunnable(changes, runnable, inheritedByJobs)
+  if (dispatcher !== null && only !== null) await claimInside(trx, ctx, dispatcher, only)
+  await defer(trx, [...saveCounts(changes, saving), ...wakes.afterMoves])
   await onCommit(trx, () => {
     countChanges(ctx, effects, { at, jobsBefore, job })
     wakes.onCommit()
@@ -132,6 +141,20 @@ export async function apply(
       ...(rows.steps && { steps: rows.steps.map((step) => patched(step, patches.steps)) }),
     },
   }
+}
+
+/** The new job of a queue that is the only runnable one. */
+function onlyRunnable(
+  { newJobs }: Changes,
+  runnable: readonly string[],
+  inherited: Inherited | null,
+): RunnableJob | null {
+  const work = runnable.length === 1 ? newJobs.find(({ row }) => row.id === runnable[0])?.work : undefined
+  if (work?.kind !== 'script' || inherited === null || inherited.clusterId === null) return null
+  const { clusterId, defaultQueueId } = inherited
+  const rules = work.agents
+  if (queueKey(rules) !== null) return { clusterId, queueId: null, rules }
+  return defaultQueueId === null ? null : { clusterId, queueId: defaultQueueId, rules }
 }
 
 function patched<Row extends { id: string }>(row: Row, patches: ReadonlyMap<string, Patch<Row>>): Row {

@@ -25,6 +25,7 @@ import {
   type BuildOrigin,
   type BuildRequest,
 } from './build.ts'
+import type { Dispatcher } from './dispatch/dispatcher.ts'
 import { setMetaData } from './meta-data.ts'
 import { readStored } from './read-stored.ts'
 import { columnName, tallyColumns } from './rows.ts'
@@ -58,10 +59,12 @@ async function planPausing(...given: Parameters<typeof planInParts>): Promise<Pl
   }
 }
 
+/** With a `dispatcher` the transaction must be retried after an error that `isAgentTaken`. */
 export function createBuild(
   ctx: Context,
   organizationId: string,
   request: BuildRequest,
+  dispatcher: Dispatcher | null = null,
 ): Promise<CreatedBuild> {
   return inTransaction(ctx.db, async (trx): Promise<CreatedBuild> => {
     const target = await findTarget(trx, organizationId, request)
@@ -109,6 +112,7 @@ export function createBuild(
         ...insertBuild(trx, { build, row, at }, target, request, read.document),
         ...setMetaData(scope, request.metaData),
       ],
+      dispatcher,
     )
     if (!begun.ok) throw new Error(`A new build refused its own steps: ${begun.message}`)
     await onCommit(trx, () => ctx.metrics.buildsCreated.inc({ source: request.source }))

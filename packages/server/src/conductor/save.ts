@@ -30,7 +30,7 @@ interface Saving {
   inherited: Inherited | null
 }
 
-/** In parts, so that a caller with thousands of rows can pause between them. */
+/** Without the pipeline's counts. In parts, so that a caller with thousands of rows can pause between them. */
 export function* saveChanges(changes: Changes, saving: Saving): Generator<Statement[]> {
   const { scope, buildBefore, inherited } = saving
   if (changes.newSteps.length > 0) yield [insertSteps(changes, scope)]
@@ -42,10 +42,12 @@ export function* saveChanges(changes: Changes, saving: Saving): Generator<Statem
   // create-build.ts inserts a new build.
   if (changes.build !== null && buildBefore.state !== 'creating')
     yield updateBuild(scope.buildId, changes.build)
-  yield count(changes, saving).save(scope.pipelineId)
 }
 
-/** The change of the pipeline's counts. */
+/** The pipeline's counts, which are locked last. */
+export const saveCounts = (changes: Changes, saving: Saving): Statement[] =>
+  count(changes, saving).save(saving.scope.pipelineId)
+
 function count(changes: Changes, { buildBefore, moves, jobsBefore }: Saving): TallyUpdate {
   const tally = new TallyUpdate()
   const added = new Map(changes.newJobs.map(({ row }) => [row.id, row]))

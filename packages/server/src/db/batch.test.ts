@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
-import { batch, commitWith, defer } from './batch.ts'
+import { batch, commitWith, defer, deferUntilEnd } from './batch.ts'
 import type { Db } from './pool.ts'
-import { inTransaction, violatedUnique } from './transaction.ts'
+import { inSavepoint, inTransaction, violatedUnique } from './transaction.ts'
 
 const app = useApp()
 
@@ -169,6 +169,42 @@ describe('deferred statements', () => {
       await defer(trx, attempts === 1 ? [add(1), failing] : [add(1)])
     })
     expect({ attempts, kept: await all() }).toEqual({ attempts: 2, kept: [1] })
+  })
+})
+
+describe('a statement that is read at the end', () => {
+  const ends: unknown[] = []
+  const note = (rows: unknown[] | null) => ends.push(rows)
+
+  beforeEach(() => void ends.splice(0))
+
+  it('gives its rows after the commit', async () => {
+    await inTransaction(app.db, async (trx) => {
+      await deferUntilEnd(trx, add(1), note)
+      await count.execute(trx)
+      expect(ends).toEqual([])
+    })
+    expect(ends).toEqual([[{ n: 1 }]])
+  })
+
+  it('gives null once after a rollback, also of a savepoint, and after a commit that failed', async () => {
+    const rolledBack = inTransaction(app.db, async (trx) => {
+      await deferUntilEnd(trx, add(1), note)
+      await count.execute(trx)
+      throw new Error('rolled back')
+    })
+    await expect(rolledBack).rejects.toThrow('rolled back')
+    const failed = inTransaction(app.db, (trx) => deferUntilEnd(trx, divide(0), note))
+    await expect(failed).rejects.toMatchObject({ code: '22012' })
+    await inTransaction(app.db, (trx) =>
+      inSavepoint(
+        trx,
+        () => deferUntilEnd(trx, add(2), note),
+        () => false,
+      ),
+    )
+    expect(ends).toEqual([null, null, null])
+    expect(await all()).toEqual([])
   })
 })
 

@@ -31,8 +31,32 @@ export function defer(trx: Trx, statements: readonly Statement[]): Promise<void>
 
 /** Runs `work` after the commit; never if the transaction is rolled back. For counting, so it must not throw. */
 export function onCommit(trx: Trx, work: () => void): Promise<void> {
-  return onConnection(trx, async (connection) => connection.onCommit(work))
+  return onEnd(trx, (isCommitted) => {
+    if (isCommitted) work()
+  })
 }
+
+/**
+ * Sends the statement like `defer`. Calls `work` after the commit with its rows, or with null after a rollback and after a
+ * commit without an answer. `work` must not throw.
+ */
+export async function deferUntilEnd<Row>(
+  trx: Trx,
+  statement: Statement<Row>,
+  work: (rows: Row[] | null) => void,
+): Promise<void> {
+  let found: Row[] | null = null
+  const query = statement.compile(trx)
+  await onConnection(trx, async (connection) =>
+    connection.defer([query], (rows) => {
+      found = rows as Row[]
+    }),
+  )
+  await onEnd(trx, (isCommitted) => work(isCommitted ? found : null))
+}
+
+const onEnd = (trx: Trx, work: (isCommitted: boolean) => void): Promise<void> =>
+  onConnection(trx, async (connection) => connection.onEnd(work))
 
 /**
  * Sends the last statements of a transaction together with `commit`. Not for code that may run inside a larger transaction.

@@ -87,11 +87,17 @@ class PipelineDriver implements Driver {
   async destroy(): Promise<void> {}
 }
 
+interface Deferred {
+  query: Query
+  /** Gets the rows as soon as they arrive, which is before the commit. */
+  read: (rows: unknown[]) => void
+}
+
 /** Savepoints are nested: the one that was opened last ends first. */
 interface Savepoint {
   /** Also sends what was deferred since. */
   keep(): Promise<void>
-  /** Undoes the statements since, the deferred ones and `onCommit` included. */
+  /** Undoes the statements since, the deferred ones included. What waits for the end gets `false`. */
   undo(): Promise<void>
 }
 
@@ -104,8 +110,8 @@ export class PipelineConnection implements DatabaseConnection {
   private readonly mode: StatementMode
   private readonly observer: Observer
   /** Sent before the next statement. */
-  private deferred: Query[] = []
-  private afterCommit: Array<() => void> = []
+  private deferred: Deferred[] = []
+  private atEnd: Array<(isCommitted: boolean) => void> = []
   private state: 'none' | 'begun' | 'open' | 'ended' = 'none'
   /** The error that aborted the transaction. PostgreSQL refuses later statements without naming it. */
   private abortedBy: unknown = undefined
@@ -136,23 +142,23 @@ export class PipelineConnection implements DatabaseConnection {
   }
 
   /** An error of these statements is that of the next send. */
-  defer(queries: readonly CompiledQuery[]): void {
-    this.deferred.push(...queries.map((query) => this.queryOf(query)))
+  defer(queries: readonly CompiledQuery[], read: Deferred['read'] = () => {}): void {
+    this.deferred.push(...queries.map((query) => ({ query: this.queryOf(query), read })))
   }
 
-  /** Runs `work` if the open transaction commits. */
-  onCommit(work: () => void): void {
-    this.afterCommit.push(work)
+  /** Runs `work` when the open transaction has ended. After an error of the commit nobody knows; it then gets `false`. */
+  onEnd(work: (isCommitted: boolean) => void): void {
+    this.atEnd.push(work)
   }
 
   async openSavepoint(): Promise<Savepoint> {
     await this.send([{ text: 'savepoint work' }])
-    const before = this.afterCommit.length
+    const before = this.atEnd.length
     return {
       keep: async () => void (await this.send([{ text: 'release savepoint work' }])),
       undo: async () => {
         this.deferred = []
-        this.afterCommit.splice(before)
+        for (const work of this.atEnd.splice(before)) work(false)
         this.abortedBy = undefined
         await this.send([{ text: 'rollback to savepoint work' }, { text: 'release savepoint work' }])
       },
@@ -170,7 +176,7 @@ export class PipelineConnection implements DatabaseConnection {
   }
 
   begin(text: string): void {
-    this.deferred = [{ text: text + this.mode.afterBegin }]
+    this.deferred = [{ query: { text: text + this.mode.afterBegin }, read() {} }]
     this.state = 'begun'
   }
 
@@ -208,7 +214,7 @@ export class PipelineConnection implements DatabaseConnection {
 
   private reset(): void {
     this.deferred = []
-    this.afterCommit = []
+    for (const work of this.atEnd.splice(0)) work(false)
     this.state = 'none'
     this.abortedBy = undefined
     this.timeoutMs = undefined
@@ -221,8 +227,7 @@ export class PipelineConnection implements DatabaseConnection {
     const results = await sent
     if (results.at(-1)?.command === 'ROLLBACK')
       throw this.abortedBy ?? new Error('The transaction was rolled back.')
-    for (const work of this.afterCommit) work()
-    this.afterCommit = []
+    for (const work of this.atEnd.splice(0)) work(true)
     return results.slice(0, -1).map(resultOf)
   }
 
@@ -235,11 +240,12 @@ export class PipelineConnection implements DatabaseConnection {
     const before = this.deferred
     this.deferred = []
     if (this.state === 'begun') this.state = 'open'
-    const all = [...before, ...queries].map((query) => this.limited(query))
+    const all = [...before.map(({ query }) => query), ...queries].map((query) => this.limited(query))
     const { tracer } = this.observer
     const results = tracer?.active()?.isRecording()
       ? await traced(tracer, statementSpan(all.map(({ text }) => text)), () => this.exchange(all))
       : await this.exchange(all)
+    for (const [index, { read }] of before.entries()) read(results[index]?.rows ?? [])
     return results.slice(before.length)
   }
 

@@ -5,18 +5,26 @@ import { silenceMs, type Db, type Trx } from './pool.ts'
 
 /**
  * Runs `work` in the open transaction if `db` is one, else in a new one. A new one is retried after a deadlock or a
- * serialization failure, so `work` must have no effect but its SQL.
+ * serialization failure, so `work` must have no effect but its SQL. `isRetried`: further errors that a retry avoids.
  */
-export async function inTransaction<T>(db: Db, work: (trx: Trx) => Promise<T>): Promise<T> {
-  return isOpen(db) ? work(db) : inNewTransaction(db, work)
+export async function inTransaction<T>(
+  db: Db,
+  work: (trx: Trx) => Promise<T>,
+  isRetried: (error: unknown) => boolean = () => false,
+): Promise<T> {
+  return isOpen(db) ? work(db) : inNewTransaction(db, work, isRetried)
 }
 
-async function inNewTransaction<T>(db: Db, work: (trx: Trx) => Promise<T>): Promise<T> {
+async function inNewTransaction<T>(
+  db: Db,
+  work: (trx: Trx) => Promise<T>,
+  isRetried: (error: unknown) => boolean,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await db.transaction().execute(work)
     } catch (error) {
-      if (attempt === 5 || !isRetryable(error)) throw error
+      if (attempt === 5 || !(isRetryable(error) || isRetried(error))) throw error
     }
   }
 }

@@ -168,14 +168,16 @@ async function* instructions(
     // Timers may be a little early.
     const isDoubtDue = doubtMs < leftMs && performance.now() >= waitsUntil - 10
     if (woken.kind === 'nothing' && !isDoubtDue) return
-    if (woken.kind === 'assigned') {
-      const job: StreamPingsResponse = { action: 'job', job_id: woken.jobId }
-      yield job
-      last = JSON.stringify(job)
-    }
-    agent = await getAgent(ctx, agent.organizationId, agent.id)
+    // Nothing else of the agent has changed, and what changes from now on is announced.
+    if (woken.kind === 'assigned') agent = withOffered(agent, woken)
+    else agent = await getAgent(ctx, agent.organizationId, agent.id)
   }
 }
+
+const withOffered = (agent: Agent, { jobId: id, buildId }: Extract<Woken, { kind: 'assigned' }>): Agent => ({
+  ...agent,
+  job: { id, buildId, state: 'assigned', startedAt: null, hadStream: true, heardAt: null },
+})
 
 const busyInstruction = (offered: AgentJob | null): StreamPingsResponse =>
   offered === null ? { action: 'resume' } : { action: 'job', job_id: offered.id }

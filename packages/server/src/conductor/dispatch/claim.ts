@@ -38,6 +38,7 @@ interface Pair {
 }
 
 export interface Assigned extends Pair {
+  buildId: string
   runnableAt: string | null
 }
 
@@ -57,33 +58,38 @@ export async function claimJobs(ctx: Context, queue: Queue, claimants: readonly 
       if (first !== undefined && claimants.length === 1) return await claimOne(ctx, queue, first)
       return await inTransaction(ctx.db, (trx) => claim(trx, ctx, queue, claimants))
     } catch (error) {
-      // Another process has just assigned a job to one of these agents. The next attempt leaves it out.
-      if (attempt === 5 || violatedUnique(error) !== 'jobs_on_agent_key') throw error
+      // The next attempt leaves the agent out.
+      if (attempt === 5 || !isAgentTaken(error)) throw error
     }
   }
 }
 
-interface Queue {
+/** Another transaction has just assigned a job to the agent. */
+export const isAgentTaken = (error: unknown): boolean => violatedUnique(error) === 'jobs_on_agent_key'
+
+export interface Queue {
   organizationId: string
   queueId: string
 }
 
 /** One agent needs no choice, so one statement is enough. */
-async function claimOne(
-  ctx: Context,
-  { organizationId, queueId }: Queue,
-  { agentId, ability }: Claimant,
-): Promise<Claims> {
+async function claimOne(ctx: Context, queue: Queue, claimant: Claimant): Promise<Claims> {
+  const { rows } = await bestFor(ctx, queue, claimant).execute(ctx.db)
+  return claimsOf(claimant, rows)
+}
+
+/** Assigns the best job of the queue to the agent. */
+export function bestFor(ctx: Context, { organizationId, queueId }: Queue, { agentId, ability }: Claimant) {
   const at = ctx.now().toISOString()
   const { acceptSeconds } = ctx.config.timers
-  const abilities = abilitiesOf([ability])
-  const statement = assignBest(organizationId, queueId, abilities, agentId, at, acceptSeconds)
-  const { rows } = await statement.execute(ctx.db)
-  const [best] = rows
+  return assignBest(organizationId, queueId, abilitiesOf([ability]), agentId, at, acceptSeconds)
+}
+
+/** `rows`: of `bestFor`. */
+export function claimsOf({ agentId }: Claimant, [best]: readonly Best[]): Claims {
   if (best === undefined) return { assigned: [], unfit: [] }
-  const { jobId, runnableAt } = best
-  if (jobId === null) return { assigned: [], unfit: [agentId] }
-  return { assigned: [{ agentId, jobId, runnableAt }], unfit: [] }
+  if (best.jobId === null) return { assigned: [], unfit: [agentId] }
+  return { assigned: [{ ...best, agentId }], unfit: [] }
 }
 
 async function claim(trx: Trx, ctx: Context, queue: Queue, claimants: readonly Claimant[]): Promise<Claims> {
@@ -191,6 +197,8 @@ const assignment = (pairs: RawBuilder<unknown>, at: string, acceptSeconds: numbe
       and busy.state in ('assigned', 'accepted', 'running', 'timing_out', 'canceling'))`
 
 /** No row: there is no job. A row without a job: the agent may not take one. */
+type Best = Omit<Assigned, 'agentId'> | { jobId: null }
+
 const assignBest = prepared(
   (
     organizationId: string,
@@ -201,10 +209,11 @@ const assignBest = prepared(
     acceptSeconds: number,
   ) => {
     const columns = sql`j.id as job_id, ${agentId}::uuid as agent_id`
-    return sql<{ jobId: string | null; runnableAt: string | null }>`
+    return sql<Best>`
       with p as materialized (${selectBest(columns, organizationId, queueId, abilities, sql.lit(1))}),
         ${movedAndPublished(at, ['scheduled', 'assigned'], assignment(sql`p`, at, acceptSeconds))}
-      select moved.id as "jobId", moved.runnable_at as "runnableAt" from p left join moved on moved.id = p.job_id`
+      select moved.id as "jobId", moved.build_id as "buildId", moved.runnable_at as "runnableAt"
+      from p left join moved on moved.id = p.job_id`
   },
 )
 
@@ -276,7 +285,7 @@ const moveAndPublish = (
   update: RawBuilder<unknown>,
 ): RawBuilder<Assigned> => sql<Assigned>`
   with ${movedAndPublished(at, move, update)}
-  select id as "jobId", agent_id as "agentId", runnable_at as "runnableAt" from moved`
+  select id as "jobId", build_id as "buildId", agent_id as "agentId", runnable_at as "runnableAt" from moved`
 
 const movedAndPublished = (at: string, [from, to]: Move, update: RawBuilder<unknown>) => sql`
   moved as (

@@ -5,7 +5,8 @@
 // runnable jobs, it claims jobs for its waiters; every process does so for its own. waiter.ts and waiting-queue.ts name
 // their modes. A waiter is answered by the first of these:
 //
-// - a claim: a job is assigned to its agent, or the agent may take none any more
+// - a claim, of its queue or of the transaction that makes the job runnable (claim-inside.ts): a job is assigned to its agent,
+//   or the agent may take none any more
 // - a notification about its agent
 // - its time, its client, or the end of this process
 //
@@ -20,18 +21,26 @@
 import assert from 'node:assert/strict'
 import { sql } from 'kysely'
 import type pg from 'pg'
+import type { AgentActivity } from '../../auth/agent-activity.ts'
 import type { Context } from '../../context.ts'
 import { batch } from '../../db/batch.ts'
 import { listen, type Listener } from '../../db/listener.ts'
 import { prepared } from '../../db/statement.ts'
 import { Waiter, type Waiting, type WaitingAgent, type Woken } from './waiter.ts'
-import { WaitingQueue } from './waiting-queue.ts'
+import { WaitingQueue, type Reservation } from './waiting-queue.ts'
 import { agentChannel, queueChannel } from './wake.ts'
 
 export async function startDispatcher(ctx: Context, pool: pg.Pool): Promise<Dispatcher> {
   const dispatcher = new Dispatcher(ctx)
   await dispatcher.start(pool)
   return dispatcher
+}
+
+export interface RunnableJob {
+  clusterId: string
+  /** null: the rules name the queue. */
+  queueId: string | null
+  rules: readonly string[]
 }
 
 export class Dispatcher {
@@ -61,6 +70,7 @@ export class Dispatcher {
     })
     this.looking = setInterval(() => void this.lookAgain().catch(() => {}), lookAgainMs)
     this.mode = 'listening'
+    dispatchers.set(this.ctx.agentActivity, this)
   }
 
   wait(agent: WaitingAgent, waiting: Waiting): Promise<Woken> {
@@ -82,10 +92,22 @@ export class Dispatcher {
     return [...this.agents.values()].filter((waiters) => [...waiters].some(isWaiting)).length
   }
 
+  /** For a job that the caller makes runnable. null: no agent waits for it here, or the queue's next claim decides. */
+  reserve({ clusterId, queueId, rules }: RunnableJob): Reservation | null {
+    if (queueId !== null) return this.queues.get(queueId)?.reserve(rules) ?? null
+    // The rules name the queue, and only its agents satisfy them.
+    for (const queue of this.queues.values()) {
+      const reservation = queue.clusterId === clusterId ? queue.reserve(rules) : null
+      if (reservation !== null) return reservation
+    }
+    return null
+  }
+
   /** Ends all waits. */
   async stop(): Promise<void> {
     assert.equal(this.mode, 'listening')
     this.mode = 'stopped'
+    dispatchers.delete(this.ctx.agentActivity)
     clearInterval(this.looking)
     this.answerAll({ kind: 'nothing' })
     await this.listener?.stop()
@@ -144,6 +166,13 @@ export class Dispatcher {
     for (const { id } of free) this.agentChanged(`${id} free`)
   }
 }
+
+/** A server and its dispatcher share what is known of the agents that speak to them. */
+const dispatchers = new WeakMap<AgentActivity, Dispatcher>()
+
+/** null: no requests of agents wait in this process. */
+export const dispatcherOf = ({ agentActivity }: Context): Dispatcher | null =>
+  dispatchers.get(agentActivity) ?? null
 
 /** As long as an agent's request waits at least. */
 const lookAgainMs = 4000

@@ -5,6 +5,7 @@ import { Waiter, type Waiting, type Woken } from './waiter.ts'
 const agent = {
   id: 'a',
   organizationId: 'o',
+  clusterId: 'c',
   queueId: 'q',
   tags: [],
   priority: null,
@@ -28,8 +29,8 @@ it('a request whose time is over is not answered before it was offered a job', a
   waiter.offer()
   expect(waiter.isOverdue).toBe(true)
   expect(answers).toEqual([])
-  waiter.answer({ kind: 'assigned', jobId: 'j' })
-  expect(answers).toEqual([{ kind: 'assigned', jobId: 'j' }])
+  waiter.answer({ kind: 'assigned', jobId: 'j', buildId: 'b' })
+  expect(answers).toEqual([{ kind: 'assigned', jobId: 'j', buildId: 'b' }])
 })
 
 it('a request that was offered what there is ends with its time', async () => {

@@ -14,6 +14,7 @@ import { abilityOf, type Ability } from './claim.ts'
 export interface WaitingAgent {
   id: string
   organizationId: string
+  clusterId: string
   /** null: its queue was deleted, so it gets no job. */
   queueId: string | null
   tags: readonly string[]
@@ -23,7 +24,7 @@ export interface WaitingAgent {
 }
 
 export type Woken =
-  | { kind: 'assigned'; jobId: string }
+  | { kind: 'assigned'; jobId: string; buildId: string }
   /** Something about the agent may have changed. */
   | { kind: 'changed' }
   /** The time is over, the request was aborted, or the process stops. */

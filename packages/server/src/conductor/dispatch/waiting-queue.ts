@@ -7,9 +7,12 @@
 //   unused     No request waits and no claim runs. The dispatcher has deleted it.
 //
 //   resting -> claiming | unused     claiming -> resting | unused
+//
+// While it rests, a transaction that makes a job runnable may reserve a waiter and claim for it itself. Claims of the queue leave
+// out a reserved waiter until that transaction has ended.
 import assert from 'node:assert/strict'
 import type { Context } from '../../context.ts'
-import { claimJobs, type Assigned, type Claimant, type Claims } from './claim.ts'
+import { claimJobs, type Assigned, type Claimant, type Claims, type Queue } from './claim.ts'
 import type { Waiter, Woken } from './waiter.ts'
 
 /** What the queue asks of its dispatcher. */
@@ -17,6 +20,14 @@ interface Owner {
   waitersOf(agentId: string): Iterable<Waiter>
   answer(agentId: string, woken: Woken): void
   deleteQueue(queueId: string): void
+}
+
+/** A waiter that a transaction claims a job for. */
+export interface Reservation {
+  queue: Queue
+  claimant: Claimant
+  /** Must be called once. null: the transaction was rolled back, or its end is unknown. */
+  end(claims: Claims | null): void
 }
 
 export class WaitingQueue {
@@ -27,6 +38,7 @@ export class WaitingQueue {
   private readonly waiters = new Set<Waiter>()
   /** Those of `waiters` for which the queue may have a job that they were not offered. */
   private mayHaveWork = new Set<Waiter>()
+  private readonly reserved = new Set<Waiter>()
   /** When a claim last found no job for an ability, by its JSON. A notification about the queue clears it. */
   private nothingFor = new Map<string, number>()
 
@@ -38,6 +50,11 @@ export class WaitingQueue {
 
   get hasWaiters(): boolean {
     return this.waiters.size > 0
+  }
+
+  get clusterId(): string | undefined {
+    const [first] = this.waiters
+    return first?.agent.clusterId
   }
 
   add(waiter: Waiter): void {
@@ -62,7 +79,34 @@ export class WaitingQueue {
   /** The queue may have runnable jobs. */
   offerToAll(): void {
     this.nothingFor = new Map()
-    this.mayHaveWork = new Set(this.waiters)
+    this.mayHaveWork = new Set([...this.waiters].filter((waiter) => !this.reserved.has(waiter)))
+    this.claim()
+  }
+
+  /** The waiter that a new job with these rules would go to. null: there is none, or the next claim decides. */
+  reserve(rules: readonly string[]): Reservation | null {
+    if (this.mode !== 'resting') return null
+    const fitting = [...this.waiters].filter(
+      (waiter) => !this.reserved.has(waiter) && rules.every((rule) => waiter.ability.rules.has(rule)),
+    )
+    const [first, ...others] = fitting
+    if (first === undefined) return null
+    const waiter = others.reduce((best, other) => (byPreference(other, best) < 0 ? other : best), first)
+    this.reserved.add(waiter)
+    const { id: agentId, organizationId } = waiter.agent
+    return {
+      queue: { organizationId, queueId: this.id },
+      claimant: { agentId, ability: waiter.ability },
+      end: (claims) => this.endReservation(waiter, claims),
+    }
+  }
+
+  private endReservation(waiter: Waiter, claims: Claims | null): void {
+    this.reserved.delete(waiter)
+    if (claims !== null) this.tell(claims)
+    // Without a job it may have missed a notification meanwhile.
+    if (!this.waiters.has(waiter)) return
+    this.mayHaveWork.add(waiter)
     this.claim()
   }
 
@@ -112,11 +156,7 @@ export class WaitingQueue {
     const startedAt = Date.now()
     const { assigned, unfit } = await this.claimFor(candidates)
     if (assigned.length > 0) this.trace(startedAt, candidates.length, assigned)
-    for (const { agentId, jobId, runnableAt } of assigned) {
-      this.observe(agentId, runnableAt)
-      this.owner.answer(agentId, { kind: 'assigned', jobId })
-    }
-    for (const agentId of unfit) this.owner.answer(agentId, { kind: 'changed' })
+    this.tell({ assigned, unfit })
     // Where some got a job, there may be more for the others.
     if (assigned.length + unfit.length > 0) {
       for (const waiter of candidates) if (this.waiters.has(waiter)) this.mayHaveWork.add(waiter)
@@ -124,6 +164,14 @@ export class WaitingQueue {
       // Without effect if a notification has come meanwhile.
       for (const { ability } of candidates) nothingFor.set(ability.json, performance.now())
     }
+  }
+
+  private tell({ assigned, unfit }: Claims): void {
+    for (const { agentId, jobId, buildId, runnableAt } of assigned) {
+      this.observe(agentId, runnableAt)
+      this.owner.answer(agentId, { kind: 'assigned', jobId, buildId })
+    }
+    for (const agentId of unfit) this.owner.answer(agentId, { kind: 'changed' })
   }
 
   private async claimFor(candidates: readonly Waiter[]): Promise<Claims> {

@@ -39,7 +39,7 @@ interface Concerned {
   runnable: readonly string[]
 }
 
-/** Notifies the agents whose jobs end with these moves, and the queues of the jobs that are runnable. */
+/** Notifies the agents whose jobs end with these moves, and the queues of the jobs that are runnable and not assigned yet. */
 export function wakesOf(pool: pg.Pool, { moves, known, runnable }: Concerned): Wakes {
   const left = moves.filter(({ from, to }) => onAgent.has(from) && !onAgent.has(to)).map(({ jobId }) => jobId)
   const isKnown = known !== undefined && left.every((jobId) => jobId === known.id)
@@ -100,7 +100,7 @@ const sendText = `
   select pg_notify('${agentChannel}', agent_id || ' free') from unnest($1::text[]) agent_id
   union all
   select pg_notify('${queueChannel}', queue_id::text) from (
-    select distinct queue_id from jobs where id = any ($2::uuid[]) and queue_id is not null
+    select distinct queue_id from jobs where id = any ($2::uuid[]) and queue_id is not null and state = 'scheduled'
   ) runnable`
 
 const gatherings = new WeakMap<pg.Pool, Gathering>()
@@ -129,7 +129,7 @@ function wakeQueuesOf(runnableJobs: readonly string[]): Statement[] {
 
 const notifyQueues = (which: RawBuilder<unknown>) => sql`
   select pg_notify(${queueChannel}, string_agg(distinct queue_id::text, ',')) from jobs
-  where ${which} and queue_id is not null having count(*) > 0`
+  where ${which} and queue_id is not null and state = 'scheduled' having count(*) > 0`
 const queueOf = prepared((jobId: string) => notifyQueues(sql`id = ${jobId}`))
 const queuesOf = prepared((jobIds: readonly string[]) => notifyQueues(sql`id = any (${jobIds}::uuid[])`))
 

@@ -4,8 +4,11 @@ import type { Caller } from '../../../auth/caller.ts'
 import { carryOut } from '../../../conductor/act.ts'
 import type { BuildRequest } from '../../../conductor/build.ts'
 import { createBuild, type BuildRefusal } from '../../../conductor/create-build.ts'
+import { isAgentTaken } from '../../../conductor/dispatch/claim.ts'
+import { dispatcherOf } from '../../../conductor/dispatch/dispatcher.ts'
 import type { RequestContext } from '../../../context.ts'
-import { inTransaction } from '../../../db/transaction.ts'
+import type { Trx } from '../../../db/pool.ts'
+import { inTransaction, isOpen } from '../../../db/transaction.ts'
 import { invalidFields, notFound, refused, type ApiError } from '../../../lib/errors.ts'
 import { findCommitOrigin } from './commit-origin.ts'
 import type { BuildAddress } from '../../addresses/builds.ts'
@@ -84,8 +87,10 @@ async function create(
   type: Extract<AuditType, 'BUILD_CREATED' | 'BUILD_REBUILT'>,
   request: BuildRequest,
 ): Promise<CreatedBuild> {
-  const { buildId, followUps } = await inTransaction(ctx.db, async (trx) => {
-    const created = await createBuild({ ...ctx, db: trx }, org.id, request)
+  // A caller's transaction is not retried.
+  const dispatcher = isOpen(ctx.db) ? null : dispatcherOf(ctx)
+  const inserting = async (trx: Trx) => {
+    const created = await createBuild({ ...ctx, db: trx }, org.id, request, dispatcher)
     if (!created.ok) throw toError(created)
     const { branch, commit, rebuiltFrom } = request
     await recordAudit(trx, byCaller(caller), {
@@ -95,7 +100,8 @@ async function create(
       data: { branch, commit, ...(rebuiltFrom === null ? {} : { rebuilt_from: rebuiltFrom.id }) },
     })
     return created
-  })
+  }
+  const { buildId, followUps } = await inTransaction(ctx.db, inserting, isAgentTaken)
   await carryOut(ctx, followUps)
   return { id: buildId, pipeline_id: pipeline.id }
 }
