@@ -8,6 +8,8 @@
  *
  * A server that receives no notifications (its connection hangs, or it was suspended) must not block the others forever.
  * It may use its cache only for `trustMs` after the last response of the database, and the others wait longer than that.
+ * A server that nobody asks for a token does not ask the database either, so its cache is not used at first when
+ * somebody does.
  */
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -16,7 +18,7 @@ import pg from 'pg'
 import type { Db } from '../db/pool.ts'
 import type { TokenCache } from './token-cache.ts'
 
-type Cache = Pick<TokenCache, 'clear' | 'trustUntil'>
+type Cache = Pick<TokenCache, 'clear' | 'onLookup' | 'trustUntil'>
 
 const channel = 'access_changed'
 /** No other advisory lock of this program has this key. */
@@ -34,6 +36,7 @@ interface AccessWatch {
 /** Several caches as one. */
 export const allOf = (...caches: readonly Cache[]): Cache => ({
   clear: () => caches.forEach((cache) => cache.clear()),
+  onLookup: (listener) => caches.forEach((cache) => cache.onLookup(listener)),
   trustUntil: (monotonicMs) => caches.forEach((cache) => cache.trustUntil(monotonicMs)),
 })
 
@@ -45,11 +48,12 @@ export async function watchAccess(
 ): Promise<AccessWatch> {
   const stopping = new AbortController()
   const { signal } = stopping
+  const use = watchUse(cache)
   const keepWatching = async (first: pg.PoolClient) => {
     for (let client: pg.PoolClient | null = first; !signal.aborted;) {
       try {
         client ??= await connect(pool)
-        await enableCache(client, cache, signal)
+        await enableCache(client, { cache, use }, signal)
       } catch (error) {
         if (!signal.aborted) onError(error)
       } finally {
@@ -81,8 +85,39 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
-/** Holds the lock and keeps the cache enabled, until the connection breaks or `signal` aborts. */
-async function enableCache(client: pg.PoolClient, cache: Cache, signal: AbortSignal): Promise<void> {
+/** The lookups in a cache. */
+interface Use {
+  /** Returns at the first lookup since the last call, or when `over` is aborted. */
+  next(over: AbortSignal): Promise<void>
+}
+
+function watchUse(cache: Cache): Use {
+  let isUsed = false
+  let noteUse = () => {}
+  cache.onLookup(() => {
+    isUsed = true
+    noteUse()
+  })
+  return {
+    async next(over) {
+      if (!isUsed && !over.aborted) {
+        await new Promise<void>((resolve) => {
+          noteUse = resolve
+          over.addEventListener('abort', () => resolve(), { once: true })
+        })
+        noteUse = () => {}
+      }
+      isUsed = false
+    },
+  }
+}
+
+/** Holds the lock and keeps the cache enabled while it is used, until the connection breaks or `signal` aborts. */
+async function enableCache(
+  client: pg.PoolClient,
+  { cache, use }: { cache: Cache; use: Use },
+  signal: AbortSignal,
+): Promise<void> {
   let changed = new AbortController()
   const onChange = () => {
     cache.clear()
@@ -100,6 +135,7 @@ async function enableCache(client: pg.PoolClient, cache: Cache, signal: AbortSig
       if (over.aborted) break
       cache.trustUntil(askedAt + trustMs)
       await delay(beatMs, undefined, { signal: over }).catch(() => {})
+      await use.next(over)
     }
     await ask(client, 'select pg_advisory_unlock_shared($1)')
   }

@@ -13,7 +13,7 @@ export type Proof =
   /** For a request that a script cannot give a header: issued for the session, and for GET of this path with its query. */
   | { ticket: string; path: string }
 
-export interface ProvenSessions extends Pick<TokenCache, 'clear' | 'trustUntil'> {
+export interface ProvenSessions extends Pick<TokenCache, 'clear' | 'onLookup' | 'trustUntil'> {
   find(cookie: string, proof: Proof, organizationSlug: string | null): Promise<FoundToken | null>
   /** To be called for a request that has proven the session by its secret. */
   issueTicket(cookie: string, path: string): string
@@ -38,6 +38,7 @@ export function provenSessions(cache: TokenCache<FoundSession>, signing: Signing
       return found !== null && isProof(cookie, proof, found) ? found : null
     },
     issueTicket: (cookie, path) => issueTicket(signing, 'page', ticketFor(cookie, path), ticketSeconds),
+    onLookup: (listener) => cache.onLookup(listener),
     trustUntil: (monotonicMs) => cache.trustUntil(monotonicMs),
     clear: () => cache.clear(),
   }

@@ -29,6 +29,19 @@ function setUp(answer: () => FoundToken | null | Promise<FoundToken | null> = ()
   return { clock, asked, cache }
 }
 
+describe('a cache', () => {
+  it('tells of every lookup', async () => {
+    const { cache } = setUp()
+    let lookups = 0
+    cache.onLookup(() => lookups++)
+    await cache.find('t', null)
+    cache.trustUntil(100)
+    await cache.find('t', null)
+    await cache.find('t', null)
+    expect(lookups).toBe(3)
+  })
+})
+
 describe('cached tokens', () => {
   it('are queried every time while the cache is not trusted', async () => {
     const { asked, cache } = setUp()

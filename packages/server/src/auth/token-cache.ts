@@ -4,6 +4,8 @@ import type { FindToken, FoundToken } from './find-tokens.ts'
 
 export interface TokenCache<Found extends FoundToken = FoundToken> {
   find: FindToken<Found>
+  /** Calls it at every lookup. Replaces what was given before. */
+  onLookup(listener: () => void): void
   /** Allows caching until then, in the time of `performance.now()`. */
   trustUntil(monotonicMs: number): void
   /** Empties the cache and stops caching. The results of lookups in flight are not cached either. */
@@ -32,6 +34,7 @@ export function cacheTokens<Found extends FoundToken>(
   const cached = new Map<string, Cached<Found>>()
   let trustedUntil = 0
   let clearings = 0
+  let noteLookup = () => {}
 
   const store = (key: string, token: Found) => {
     if (cached.size >= mostTokens) cached.clear()
@@ -53,10 +56,14 @@ export function cacheTokens<Found extends FoundToken>(
 
   return {
     async find(token, slug) {
+      noteLookup()
       if (monotonicNow() >= trustedUntil) return query(token, slug)
       const key = slug === null ? token : `${token} ${slug}`
       const known = cached.get(key)
       return known !== undefined && now() < known.until ? known.token : findAndStore(token, slug, key)
+    },
+    onLookup(listener) {
+      noteLookup = listener
     },
     trustUntil(monotonicMs) {
       trustedUntil = monotonicMs

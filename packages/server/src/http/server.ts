@@ -85,7 +85,7 @@ export async function buildServer(ctx: Context, database: Database): Promise<Fas
     streams: streams.endless,
   })
   app.addHook('preClose', async () => streams.stop())
-  const streamsToCheck = { clear: () => streams.checkNow(), trustUntil: () => {} }
+  const streamsToCheck = { clear: () => streams.checkNow(), onLookup: () => {}, trustUntil: () => {} }
   const watch = await watchAccess(database.direct, allOf(ctx.tokens, ctx.sessions, streamsToCheck), (error) =>
     ctx.log.warn(
       { err: error },
