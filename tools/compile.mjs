@@ -9,6 +9,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { isFresh } from './freshness.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -23,19 +24,21 @@ const folders = () => {
 const stampOf = (folder) => join(folder, 'dist', '.sources')
 
 export function isCompiled() {
-  return folders().every((folder) => !existsSync(join(folder, 'src')) || isFresh(folder))
+  return folders().every((folder) => !existsSync(join(folder, 'src')) || isFolderFresh(folder))
 }
 
 /** Compiles the folders whose sources have changed. */
 export async function compile() {
-  const stale = folders().filter((folder) => !isFresh(folder))
+  const stale = folders().filter((folder) => !isFolderFresh(folder))
   await Promise.all(stale.map(compileFolder))
 }
 
-function isFresh(folder) {
-  const stamp = stampOf(folder)
-  return existsSync(stamp) && readFileSync(stamp, 'utf8') === hashOf(folder)
-}
+const isFolderFresh = (folder) =>
+  isFresh(
+    stampOf(folder),
+    { files: [...settingsOf(folder), ...sourcesOf(folder).map((path) => join(folder, 'src', path))] },
+    () => hashOf(folder),
+  )
 
 async function compileFolder(folder) {
   const hash = hashOf(folder)
@@ -63,14 +66,18 @@ function deleteOutdated(folder) {
   }
 }
 
+const settingsOf = (folder) => [join(root, 'tsconfig.base.json'), join(folder, 'tsconfig.json')]
+
+const sourcesOf = (folder) =>
+  listFiles(join(folder, 'src'))
+    .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+    .sort()
+
 function hashOf(folder) {
   const hash = createHash('sha256')
-  const sources = listFiles(join(folder, 'src')).filter(
-    (path) => path.endsWith('.ts') && !path.endsWith('.test.ts'),
-  )
-  for (const file of [join(root, 'tsconfig.base.json'), join(folder, 'tsconfig.json')])
-    hash.update(readFileSync(file))
-  for (const path of sources.sort()) hash.update(`${path}\n`).update(readFileSync(join(folder, 'src', path)))
+  for (const file of settingsOf(folder)) hash.update(readFileSync(file))
+  for (const path of sourcesOf(folder))
+    hash.update(`${path}\n`).update(readFileSync(join(folder, 'src', path)))
   return hash.digest('hex')
 }
 

@@ -7,6 +7,6 @@ export function stopWithParent(parent) {
     if (process.ppid === parent) return
     clearInterval(timer)
     process.kill(process.pid, 'SIGTERM')
-  }, 200)
+  }, 1000)
   timer.unref()
 }
