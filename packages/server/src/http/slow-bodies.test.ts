@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { aRunningJob } from '../../test/job-runs.ts'
+import { anAgent, anAgentWorld, openStream } from '../../test/agent-client.ts'
 import { eventually, useOwnApp, type TestApp } from '../../test/app.ts'
 import { aMember, anAdmin, anOrganization } from '../../test/builders.ts'
 
@@ -69,6 +70,24 @@ describe('abuse case R12: a body that does not come', () => {
     for (const { socket } of [...held, ...later]) socket.destroy()
   })
 
+  it('does not keep out agents that come back at once, more than there may be unknown callers', async () => {
+    const { token } = await anAgentWorld(patient)
+    const agents = await Promise.all(Array.from({ length: 20 }, () => anAgent(patient, token)))
+    const held = await Promise.all([1, 2, 3].map(() => begin('/sign-in', form, patient)))
+    const lock = await lockTable('agents', patient)
+    const opening = Promise.all(agents.map((agent) => openStream(agent)))
+    await eventually(
+      'more wait for the database than there may be unknown callers',
+      async () => (await lock.countWaiting()) > 3,
+    )
+    await lock.release()
+    const streams = await opening
+    expect(streams.map(({ status }) => status)).toEqual(agents.map(() => 200))
+    expect(held.map(({ text }) => text())).toEqual(['', '', ''])
+    for (const { close } of streams) close()
+    for (const { socket } of held) socket.destroy()
+  })
+
   it('may take its time when the caller is known', async () => {
     const { run } = await aRunningJob(app)
     const path = `/v3/jobs/${run.id}/data/set`
@@ -86,13 +105,13 @@ describe('abuse case R12: a body that does not come', () => {
   it('is not missed while the database does not say who the caller is', async () => {
     const org = await anOrganization(app)
     const admin = await anAdmin(app, org)
-    const release = await lockTokens()
+    const lock = await lockTable('api_access_tokens', app)
     const asked = app.request('POST', `${org.path}/clusters`, { token: admin.token, body: { name: 'Late' } })
     // This one starts later and is dropped.
     await (
       await begin('/sign-in', form)
     ).closed
-    await release()
+    await lock.release()
     expect((await asked).status).toBe(201)
   })
 })
@@ -171,13 +190,20 @@ describe('abuse case R36: connections', () => {
   })
 })
 
-/** No token can be found until the returned function is called. */
-async function lockTokens(): Promise<() => Promise<void>> {
-  const client = await app.database.pool.connect()
+/** Nothing can be found in the table until it is released. */
+async function lockTable(table: string, { database }: TestApp) {
+  const client = await database.pool.connect()
   await client.query('begin')
-  await client.query('lock table api_access_tokens in access exclusive mode')
-  return async () => {
-    await client.query('rollback')
-    client.release()
+  await client.query(`lock table ${table} in access exclusive mode`)
+  return {
+    async countWaiting(): Promise<number> {
+      const { rows } = await client.query<{ count: number }>(`
+        select count(*)::int as count from pg_locks where not granted and relation = '${table}'::regclass`)
+      return rows[0]?.count ?? 0
+    },
+    async release(): Promise<void> {
+      await client.query('rollback')
+      client.release()
+    },
   }
 }

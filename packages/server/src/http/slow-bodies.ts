@@ -7,9 +7,24 @@ import type { Config } from '../config/config.ts'
 import { Holdings, type Owner } from '../lib/holdings.ts'
 
 interface Waiting {
+  /** Counts the requests. */
+  arrival: number
   /** Stops the clock. */
   end(): void
   drop(status: number, message: string): void
+}
+
+/** Bodies of unknown senders. */
+interface Unknown {
+  seconds: number
+  most: number
+  arrivals: number
+  /**
+   * Those that we read and that have not arrived. Before that we wait for the database, to know who the
+   * sender is: agents that all come back after a restart wait for us, and are not turned away. What the wait for the
+   * database costs is limited by its own time, and by the number of connections.
+   */
+  awaited: Set<Waiting>
 }
 
 interface Pace {
@@ -25,33 +40,26 @@ interface Known {
 
 const waitingOf = new WeakMap<IncomingMessage, { waiting: Waiting; reply: FastifyReply }>()
 const knownOf = new WeakMap<object, Known>()
+/** Their connections close with the response. */
+const dropped = new WeakSet<IncomingMessage>()
 
 /** Returns the bodies of known senders. */
 export function limitBodies(
   app: FastifyInstance,
   { unknownBodies, knownBodies }: Pick<Config, 'unknownBodies' | 'knownBodies'>,
 ): Holdings {
-  const { seconds, most } = unknownBodies
   const bodies = new Holdings('request bodies on their way', knownBodies)
   knownOf.set(app.server, { bodies, pace: knownBodies })
-  /** In the order of arrival. */
-  const waiting = new Set<Waiting>()
+  const unknown: Unknown = { ...unknownBodies, arrivals: 0, awaited: new Set() }
   app.addHook('onRequest', (request, reply, next) => {
-    if (hasBody(request.raw)) {
-      // Known callers leave this set within milliseconds, so the oldest entry is most likely an idle connection.
-      const [longest] = waiting
-      if (longest !== undefined && waiting.size >= most) {
-        longest.drop(503, 'Too many requests are under way. Try again in a moment.')
-      }
-      wait(request, reply, waiting, seconds)
-    }
+    if (hasBody(request.raw)) wait(request, reply, unknown)
     next()
   })
   // A response can be sent before the body has arrived. The rest of the body gets the same time.
   app.addHook('onResponse', (request, reply, next) => {
     const { raw } = request
-    if (hasBody(raw) && !raw.complete && !raw.destroyed && !waitingOf.has(raw))
-      wait(request, reply, waiting, seconds)
+    const isAwaited = hasBody(raw) && !raw.complete && !raw.destroyed && !dropped.has(raw)
+    if (isAwaited && !waitingOf.has(raw)) wait(request, reply, unknown)
     next()
   })
   return bodies
@@ -71,14 +79,24 @@ export function allowSlowBody(request: FastifyRequest, owner: Owner): void {
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
-function wait(request: FastifyRequest, reply: FastifyReply, waiting: Set<Waiting>, seconds: number): void {
+function wait(request: FastifyRequest, reply: FastifyReply, unknown: Unknown): void {
+  const { seconds, most, awaited } = unknown
   const { raw } = request
   const { socket } = raw
+  const isRead = () => raw.readableFlowing !== null
+  const beginToAwait = () => {
+    if (raw.complete) return
+    awaited.add(entry)
+    if (awaited.size > most)
+      longestOf(awaited)?.drop(503, 'Too many requests are under way. Try again in a moment.')
+  }
   const entry: Waiting = {
+    arrival: unknown.arrivals++,
     end() {
       clearTimeout(timer)
-      waiting.delete(entry)
+      awaited.delete(entry)
       waitingOf.delete(raw)
+      raw.off('resume', beginToAwait)
       raw.off('end', entry.end)
       socket.off('close', entry.end)
     },
@@ -88,15 +106,22 @@ function wait(request: FastifyRequest, reply: FastifyReply, waiting: Set<Waiting
     },
   }
   const timer = setTimeout(() => {
-    // Nothing reads the body before the caller is known. A database that does not answer is not the caller's fault, and
-    // the wait for it has its own limit.
-    if (raw.readableFlowing === null) timer.refresh()
+    // Nothing reads the body before the caller is known. A database that does not answer is not the caller's fault.
+    if (!isRead()) timer.refresh()
     else entry.drop(408, `The body did not arrive within ${seconds} seconds.`)
   }, seconds * 1000)
-  waiting.add(entry)
   waitingOf.set(raw, { waiting: entry, reply })
+  if (isRead()) beginToAwait()
+  else raw.once('resume', beginToAwait)
   raw.on('end', entry.end)
   socket.on('close', entry.end)
+}
+
+/** Senders that become known leave within milliseconds, so it is most likely an idle connection. */
+function longestOf(awaited: ReadonlySet<Waiting>): Waiting | undefined {
+  let longest: Waiting | undefined
+  for (const one of awaited) if (longest === undefined || one.arrival < longest.arrival) longest = one
+  return longest
 }
 
 /** Drops a body that arrives too slowly. It is not the sender's fault while we do not read what has arrived. */
@@ -140,6 +165,7 @@ function keepPace(
 
 function answerAndClose(request: FastifyRequest, reply: FastifyReply, status: number, message: string): void {
   const { socket } = request.raw
+  dropped.add(request.raw)
   if (reply.raw.headersSent) {
     socket.destroy()
     return
