@@ -36,7 +36,7 @@ const benchmarks: Record<string, () => Promise<Report>> = {
   hosted: benchHosted,
   'hostile-text': benchHostileText,
   hostile: benchHostile,
-  idle: benchIdle,
+  idle: () => benchIdle(size),
   notify: benchNotify,
   peers: benchPeers,
   partitions: benchPartitions,

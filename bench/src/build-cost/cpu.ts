@@ -37,6 +37,9 @@ function family(pid: number): Stat[] {
   return [...all.filter((stat) => stat.pid === pid), ...descendantsOf(pid)]
 }
 
+/** The ids of the process and its children. */
+export const familyOf = (pid: number): number[] => family(pid).map((stat) => stat.pid)
+
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
 
 /** Milliseconds of the process, its descendants, and those that have ended. */

@@ -164,7 +164,7 @@ describe('GET /metrics', () => {
       calm: { everySeconds: 60, run: async () => {} },
       upset: { everySeconds: 60, run: () => Promise.reject(new Error('No.')) },
     }
-    const polling = startPollers(app.ctx.log, app.db, app.ctx, pollers, aroundPollers(app.ctx))
+    const polling = startPollers(app.ctx.log, app.db, app.ctx, pollers, { around: aroundPollers(app.ctx) })
     await eventually('both tasks were run', async () => {
       const ran = await app.ctx.metrics.tasks.get()
       const counts = ran.values.filter(({ metricName }) => metricName?.endsWith('_count'))

@@ -1,10 +1,12 @@
 // The table of contents of background work. A kind of task without a handler does not compile.
 import { expireAuditEvents } from './audit/expire.ts'
-import { agentWatcher } from './conductor/lost-agents.ts'
+import { agentTimes, agentWatcher } from './conductor/lost-agents.ts'
 import { deleteBuilds, hasDeletedPipelines } from './conductor/delete-builds.ts'
-import { hasSweep, sweep } from './conductor/sweep.ts'
+import { agentChannel, queueChannel } from './conductor/dispatch/wake.ts'
+import { deadlines, hasSweep, sweep } from './conductor/sweep.ts'
+import type { Config } from './config/config.ts'
 import type { Context } from './context.ts'
-import type { Loop } from './db/loops.ts'
+import { retryTimes, type Loop } from './db/loops.ts'
 import { makePartitions } from './db/partitions.ts'
 import { expireEvents } from './events/expire.ts'
 import { timed } from './lib/metrics.ts'
@@ -22,12 +24,13 @@ import { enqueueOverdueReports, reportStatuses } from './resources/builds/commit
 import { hasTouchedBuilds } from './resources/builds/commit-statuses/queries.ts'
 import { updateStatuses } from './resources/builds/commit-statuses/update-statuses.ts'
 import { enqueuePolls, pollAndContinue } from './webhooks/poll.ts'
-import { hasPolls } from './webhooks/poll-queries.ts'
+import { hasPolls, pollTimes } from './webhooks/poll-queries.ts'
 import { expireCommits, expireWebhookDeliveries } from './webhooks/queries.ts'
 import * as invitations from './resources/people/invitations/queries.ts'
 import { sendInvitation } from './resources/people/invitations/send-mail.ts'
 import { revokeInactiveTokens } from './resources/people/access-token/revoke-inactive.ts'
 import { expireDeliveries, expireMessages } from './notifications/delivery/expire.ts'
+import { deliveryTimes } from './notifications/delivery/ordered-queues.ts'
 import { startRelayAndDelivery, type Notifications } from './notifications/start.ts'
 import { checkpointLog } from './resources/builds/log/rows/checkpoints.ts'
 import { compactLog, logCompactor } from './resources/builds/log/ingest/compact.ts'
@@ -35,7 +38,7 @@ import { expireLogChunks } from './resources/builds/log/ingest/expire-chunks.ts'
 import { sealPlainSecrets } from './resources/pipelines/pipelines/seal-plain.ts'
 import { expireAll } from './resources/builds/retention/run.ts'
 import { fireDueSchedules } from './resources/pipelines/schedules/fire.ts'
-import { hasDue } from './resources/pipelines/schedules/queries.ts'
+import { hasDue, scheduleTimes } from './resources/pipelines/schedules/queries.ts'
 import { loadSnapshots } from './resources/notifications/services/load-snapshots.ts'
 import {
   expireAgents,
@@ -46,6 +49,8 @@ import {
 } from './tasks/expire.ts'
 import type { Handlers, Kind } from './tasks/kinds.ts'
 import type { Around } from './tasks/run.ts'
+import { taskTimes } from './tasks/enqueue.ts'
+import { startPauses, steadyPauses, workChannel, type Pauses, type SleepingPauses } from './tasks/pauses.ts'
 import type { Poller } from './tasks/pollers.ts'
 
 export const handlers: Handlers<Context> = {
@@ -97,9 +102,31 @@ export const aroundPollers =
   (poller, run) =>
     timed(metrics.pollers, { poller }, run)
 
+/** A short one finds a lost agent in time, and shows soon enough that the database answers (conductor/lost-agents.ts). */
+const longestSleepMs = ({ timers }: Config): number => Math.min(20_000, timers.agentLostSeconds * 250)
+
+/** What wakes a worker that sleeps. */
+export const wakingChannels: readonly string[] = [workChannel, queueChannel, agentChannel]
+
+export const startWorkerPauses = (ctx: Context): SleepingPauses =>
+  startPauses({
+    log: ctx.log,
+    db: ctx.db,
+    nextTimes: [
+      agentTimes(ctx.config),
+      deadlines,
+      deliveryTimes,
+      pollTimes,
+      retryTimes,
+      scheduleTimes,
+      taskTimes,
+    ],
+    longestSleepMs: longestSleepMs(ctx.config),
+  })
+
 /** Delivers notifications until it is stopped. */
-export const startNotifications = (ctx: Context): Notifications =>
-  startRelayAndDelivery(ctx, loadSnapshots(ctx.config.url))
+export const startNotifications = (ctx: Context, pauses: Pauses = steadyPauses): Notifications =>
+  startRelayAndDelivery(ctx, loadSnapshots(ctx.config.url), pauses)
 
 interface OverRows {
   /** The loops over rows of several organizations that this runs (db/loops.ts), or why no row can stop the others. */
@@ -135,16 +162,28 @@ export const pollers: Readonly<Record<string, Poller<Context> & OverRows>> = {
   compact_logs: { everySeconds: 2, run: logCompactor(), rows: ['logs', 'log_chunks'] },
   reconcile_hosted: {
     everySeconds: 5,
+    isSteady: true,
     run: logEngineOutage(reconcile),
     rows: ['hosted_containers', 'hosted_volumes', 'mirrors'],
   },
   reconcile_shared_volumes: {
     everySeconds: 30,
+    isSteady: true,
     run: logEngineOutage(sharedVolumeReconciler()),
     rows: ['shared_volumes'],
   },
-  tidy_hosted: { everySeconds: 300, run: logEngineOutage(tidyEngine), rows: 'The engine tidies itself.' },
-  expire_cache_volumes: { everySeconds: 5, run: logEngineOutage(expireVolumes), rows: ['cache_volumes'] },
+  tidy_hosted: {
+    everySeconds: 300,
+    isSteady: true,
+    run: logEngineOutage(tidyEngine),
+    rows: 'The engine tidies itself.',
+  },
+  expire_cache_volumes: {
+    everySeconds: 5,
+    isSteady: true,
+    run: logEngineOutage(expireVolumes),
+    rows: ['cache_volumes'],
+  },
   expire_caches: {
     everySeconds: 60,
     run: expireCaches,
@@ -153,9 +192,20 @@ export const pollers: Readonly<Record<string, Poller<Context> & OverRows>> = {
   fail_missing_artifacts: { everySeconds: 60, run: failMissingArtifacts, rows: ['artifacts_missing'] },
   retention: { everySeconds: 60, run: expireAll, rows: ['retention', 'retention_of_tests'] },
   delete_unused_blobs: { everySeconds: 30, run: deleteUnusedBlobs, rows: ['blobs'] },
-  build_images: { everySeconds: 1, run: buildImages, rows: ['agent_images'] },
-  sweep_images: { everySeconds: 60, run: sweepImages, rows: ['agent_images_stuck', 'agent_images_lost'] },
+  build_images: { everySeconds: 1, isSteady: true, run: buildImages, rows: ['agent_images'] },
+  sweep_images: {
+    everySeconds: 60,
+    isSteady: true,
+    run: sweepImages,
+    rows: ['agent_images_stuck', 'agent_images_lost'],
+  },
 }
+
+/** Without an engine for hosted agents, nothing is to be done with it. */
+export const neededPollers = ({ hosted }: Context): typeof pollers =>
+  hosted === null
+    ? Object.fromEntries(Object.entries(pollers).filter(([, { isSteady }]) => !isSteady))
+    : pollers
 
 /** The same for tasks. */
 export const rowsOfTasks: Readonly<Record<Kind, OverRows['rows']>> = {

@@ -56,7 +56,7 @@ app.addHook('onResponse', async (request) => {
 const { slow } = database
 const work = { ...ctx, db: slow.db }
 await runTasks(slow.direct, log, work, worker.handlers, { around: worker.aroundTasks(work) })
-startPollers(log, slow.db, work, worker.pollers, worker.aroundPollers(work))
+startPollers(log, slow.db, work, worker.pollers, { around: worker.aroundPollers(work) })
 worker.startNotifications(work)
 await runHostedAgents(work, slow.direct)
 send(await app.listen({ host: '127.0.0.1', port: Number(process.env['PORT']) }))

@@ -29,6 +29,7 @@ export function agentEndpoints(
     url: route.url,
     body: 'bytes',
     bodyLimitBytes: route.bodyLimitBytes,
+    makesNoWork: route.makesNoWork,
     async admit(request) {
       const owner = await authenticate(ctx, route, request)
       owners.set(request, owner)

@@ -53,6 +53,8 @@ interface Definition<Kind extends TokenKind, Body extends TSchema> {
   reach?: 'build'
   /** The last request of a job, which is not recorded as a sign of life. */
   isLast?: true
+  /** Idle agents send it again and again, and no background loop has anything to do afterwards. */
+  makesNoWork?: true
   body?: Body
   /** Default 1 MiB. */
   bodyLimitBytes?: number
@@ -89,6 +91,7 @@ export interface AgentRoute {
   /** null: the route takes no token of a job. */
   forks: ForkAccess | null
   isLast: boolean
+  makesNoWork: boolean
   body: TSchema | undefined
   bodyLimitBytes: number
   run(input: Omit<Input<TSchema>, 'body'>, owner: TokenOwners[TokenKind]): Promise<Answer>
@@ -97,7 +100,15 @@ export interface AgentRoute {
 export function agentRoute<const Kind extends TokenKind, Body extends TSchema = TSchema>(
   definition: Definition<Kind, Body> & ForkRule<Kind>,
 ): AgentRoute {
-  const { method, url, token, reach = 'job', isLast = false, bodyLimitBytes = 1024 * 1024 } = definition
+  const {
+    method,
+    url,
+    token,
+    reach = 'job',
+    isLast = false,
+    makesNoWork = false,
+    bodyLimitBytes = 1024 * 1024,
+  } = definition
   const readBody = definition.body && bodyReader(definition.body, definition.mostValues)
   return {
     method,
@@ -106,6 +117,7 @@ export function agentRoute<const Kind extends TokenKind, Body extends TSchema = 
     reach,
     forks: definition.forks ?? null,
     isLast,
+    makesNoWork,
     body: definition.body,
     bodyLimitBytes,
     async run(input, owner) {

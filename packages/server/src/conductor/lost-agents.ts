@@ -3,6 +3,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { JobState } from '@millrace/engine/states.ts'
 import { jobSeconds, unwrittenSeconds } from '../auth/agent-activity.ts'
+import type { Config } from '../config/config.ts'
 import type { Context } from '../context.ts'
 import { batch } from '../db/batch.ts'
 import { publishMoved } from '../events/agents.ts'
@@ -118,6 +119,16 @@ const loseAgents =
       ) ${publishMoved(sql`'agent.lost'`, at)}
       select id from moved`
   }
+
+/** For tasks/pauses.ts: when agents are lost or go on, and jobs are lost, if nothing is heard of them. */
+export const agentTimes = ({ timers }: Pick<Config, 'timers'>): RawBuilder<string | null> => {
+  const after = (times: number) => sql`make_interval(secs => ${sql.lit(times * timers.agentLostSeconds)})`
+  return sql`
+    select last_seen_at + ${after(1)} from agents where connection_state in ('connected', 'stopping')
+    union all select resume_at from agents where resume_at is not null
+    union all select case when a.job_heard_at >= j.started_at then a.job_heard_at + ${after(2)} else j.started_at + ${after(1)} end
+      from jobs j join agents a on a.id = j.agent_id where j.state in ('running', 'timing_out', 'canceling')`
+}
 
 type FoundJob = AgentJob & { organizationId: string }
 

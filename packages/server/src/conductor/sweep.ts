@@ -124,6 +124,9 @@ const undone = (before: Time, now: Time) =>
 
 const exists = (rows: RawBuilder<unknown>) => sql`exists (${rows})`
 
+/** For tasks/pauses.ts. */
+export const deadlines = sql<string | null>`select deadline_at from jobs where deadline_at is not null`
+
 /** Whether `sweep` has something to do. */
 export const hasSweep = sql<boolean>`(${sql.join(
   [

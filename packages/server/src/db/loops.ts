@@ -1,5 +1,7 @@
 // Every loop of the background over rows of several organizations, with what one row of it is. each-row.ts takes only loops that
 // are listed here, and a property test makes one row of each fail for good: the others must advance.
+import { sql } from 'kysely'
+
 export const loops = {
   agent_activity: 'an agent that was heard',
   agent_images: 'an agent image to be built',
@@ -60,3 +62,6 @@ export type Loop = keyof typeof loops
 
 /** Loops that would not find a failed row again by themselves. Its entry is all that is left of it, so it is never expired. */
 export const replayed = ['commit_statuses', 'outbox'] as const satisfies readonly Loop[]
+
+/** For tasks/pauses.ts: when rows that have failed are tried again. */
+export const retryTimes = sql<string | null>`select next_try_at from failed_rows`

@@ -19,6 +19,8 @@ export interface Endpoint extends Pick<RouteOptions, 'url' | 'onSend' | 'errorHa
   body: BodyKind
   /** Pages of other origins may read the answers: it takes tokens, which no browser adds by itself, or tells only what is public. */
   crossOrigin?: true
+  /** Requests that write, but after which no background loop has anything to do: these do not wake the workers. */
+  makesNoWork?: boolean
   /** Default 1 MiB. */
   bodyLimitBytes?: number
   /** Refuses callers before the body is read. */
@@ -36,11 +38,20 @@ export async function registerEndpoints(app: FastifyInstance, endpoints: readonl
 }
 
 function register(app: FastifyInstance, endpoint: Endpoint): void {
-  const { methods, body, crossOrigin = false, bodyLimitBytes, admit, handle, ...options } = endpoint
+  const {
+    methods,
+    body,
+    crossOrigin = false,
+    makesNoWork = false,
+    bodyLimitBytes,
+    admit,
+    handle,
+    ...options
+  } = endpoint
   app.route({
     ...options,
     method: [...methods],
-    config: { body, crossOrigin },
+    config: { body, crossOrigin, makesNoWork },
     ...(bodyLimitBytes === undefined ? {} : { bodyLimit: bodyLimitBytes }),
     ...(admit === undefined ? {} : { onRequest: admit }),
     handler: handle,

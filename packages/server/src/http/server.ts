@@ -18,6 +18,7 @@ import { noteResponses } from './limits/gone.ts'
 import { openStreams } from './limits/open-streams.ts'
 import { limitRequests } from './limits/requests.ts'
 import { limitBodies } from './slow-bodies.ts'
+import { signalWork } from './signal-work.ts'
 import { traceRequests } from './trace-requests.ts'
 import { answerUnreadable } from './unreadable-request.ts'
 
@@ -76,6 +77,7 @@ export async function buildServer(ctx: Context, database: Database): Promise<Fas
   answerOptions(app)
   logRequests(app)
   measureRequests(app, ctx.metrics)
+  signalWork(app, ctx.db)
   serveHealth(app, database.pool)
   const streams = openStreams(ctx)
   app.decorate('holdings', {

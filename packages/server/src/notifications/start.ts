@@ -1,14 +1,14 @@
 // Runs notifications in a worker: one loop reads the outbox, another one sends.
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { pollInterval } from '../lib/poll-interval.ts'
+import { steadyPauses, type Pauses } from '../tasks/pauses.ts'
 import { Deliverer } from './delivery/deliverer.ts'
 import { relay } from './outbox/relay.ts'
 import type { Snapshots } from './messages/snapshots.ts'
 
 /**
  * The outbox is polled, since a NOTIFY with every commit would cost more. Events that happen between two polls are read
- * together. Polls are rarer while nothing happens.
+ * together. Polls are rarer while nothing happens, and stop while the worker sleeps.
  */
 const relayMs = { least: 150, most: 500 }
 
@@ -18,18 +18,23 @@ export interface Notifications {
   stop(): Promise<void>
 }
 
-export function startRelayAndDelivery(ctx: Context, snapshots: Snapshots): Notifications {
+export function startRelayAndDelivery(
+  ctx: Context,
+  snapshots: Snapshots,
+  pauses: Pauses = steadyPauses,
+): Notifications {
   const stopping = new AbortController()
-  const deliverer = new Deliverer(ctx)
-  const pause = pollInterval(relayMs.least, relayMs.most)
+  const deliverer = new Deliverer(ctx, pauses)
+  const pauseMs = pollInterval(relayMs.least, relayMs.most)
   const run = async () => {
     while (!stopping.signal.aborted) {
-      const { events, deliveries } = await relay(ctx, snapshots).catch((error: unknown) => {
+      const { events, deliveries, isBehind } = await relay(ctx, snapshots).catch((error: unknown) => {
         ctx.log.error({ err: error }, 'The outbox could not be read; trying again.')
-        return { events: 0, deliveries: 0 }
+        return { events: 0, deliveries: 0, isBehind: true }
       })
       if (deliveries > 0) deliverer.wake()
-      await delay(pause(events), undefined, { signal: stopping.signal }).catch(() => {})
+      if (isBehind) pauses.stayAwake()
+      await pauses.pause(pauseMs(events), stopping.signal)
     }
   }
   const running = run()

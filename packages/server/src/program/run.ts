@@ -218,11 +218,22 @@ async function startTasks(requestContext: Context, { db, direct }: Pool): Promis
     import('../tasks/run.ts'),
     import('../tasks/pollers.ts'),
   ])
-  const tasks = await runTasks(direct, ctx.log, ctx, worker.handlers, { around: worker.aroundTasks(ctx) })
-  const polling = startPollers(ctx.log, ctx.db, ctx, worker.pollers, worker.aroundPollers(ctx))
-  const notifications = worker.startNotifications(ctx)
+  const pauses = worker.startWorkerPauses(ctx)
+  const tasks = await runTasks(direct, ctx.log, ctx, worker.handlers, {
+    around: worker.aroundTasks(ctx),
+    pauses,
+    wakingChannels: worker.wakingChannels,
+  })
+  const polling = startPollers(ctx.log, ctx.db, ctx, worker.neededPollers(ctx), {
+    around: worker.aroundPollers(ctx),
+    pauses,
+  })
+  const notifications = worker.startNotifications(ctx, pauses)
   const hostedAgents = ctx.hosted === null ? null : await startHostedAgents(ctx, direct)
-  return () => Promise.all([tasks.stop(), polling.stop(), notifications.stop(), hostedAgents?.stop()])
+  return async () => {
+    await Promise.all([tasks.stop(), polling.stop(), notifications.stop(), hostedAgents?.stop()])
+    await pauses.stop()
+  }
 }
 
 /** Only a worker starts containers, so only a worker loads the runner. */

@@ -7,6 +7,10 @@ import { sql } from 'kysely'
 import type { Db } from '../db/pool.ts'
 import type { Kind, Kinds } from './kinds.ts'
 
+/** For pauses.ts: when waiting tasks are to run. */
+export const taskTimes = sql<string | null>`
+  select run_at from graphile_worker.jobs where locked_at is null and attempts < max_attempts`
+
 interface TaskOptions {
   /** Replaces a waiting task of the same kind and key. A running one is left to end, and the new one follows it. */
   key?: string

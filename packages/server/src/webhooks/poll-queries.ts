@@ -35,6 +35,9 @@ export const hasPolls = sql<boolean>`
       where ${isOutdated} and ${mayBeTried('polls_changed', sql`p.id::text`)})
     or exists (select from pipelines p where ${isNew} and ${mayBeTried('polls_changed', sql`p.id::text`)}))`
 
+/** For tasks/pauses.ts. */
+export const pollTimes = sql<string | null>`select next_poll_at from pipeline_polls`
+
 /** Pipelines whose polls do not follow their settings. */
 export async function listChanged(db: Db): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`

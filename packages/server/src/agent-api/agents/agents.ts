@@ -59,6 +59,7 @@ const heartbeat = agentRoute({
   method: 'POST',
   url: '/v3/heartbeat',
   token: 'session',
+  makesNoWork: true,
   body: HeartbeatRequest,
   async handler({ ctx, agent, body }) {
     const at = ctx.now().toISOString()

@@ -43,6 +43,7 @@ const streamPings = agentRoute({
   method: 'POST',
   url: STREAM_PINGS_PATH,
   token: 'session',
+  makesNoWork: true,
   async handler({ ctx, dispatcher, agent, request }) {
     if (readAgentId(request.body) !== agent.id) throw notFound('No agent found')
     ctx.agentActivity.recordStream(agent)

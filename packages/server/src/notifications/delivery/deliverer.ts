@@ -9,11 +9,11 @@
 // A queue that is being sent is in flight, in any mode but `stopped`: its deliveries are attempted one after the other, each
 // outcome is recorded with what becomes of the lease, and the queue is released after the last delivery or a failure.
 import assert from 'node:assert/strict'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from '../../context.ts'
 import { groupBy } from '../../lib/group-by.ts'
 import { pollInterval } from '../../lib/poll-interval.ts'
 import { traced } from '../../lib/tracing.ts'
+import { steadyPauses, type Pauses } from '../../tasks/pauses.ts'
 import { openMessageCache, type MessageCache } from '../messages/message-cache.ts'
 import { attemptDelivery, type AttemptResult, type Verdict } from './attempt.ts'
 import { backoffMs } from './backoff.ts'
@@ -44,6 +44,7 @@ const pollMs = { least: 250, most: 1000 }
 
 export class Deliverer {
   private readonly ctx: Context
+  private readonly pauses: Pauses
   private readonly transports: Transports
   private readonly recorder: Recorder
   private readonly cache: MessageCache
@@ -53,8 +54,9 @@ export class Deliverer {
   private alarm = new AbortController()
   private readonly running: Promise<void>
 
-  constructor(ctx: Context) {
+  constructor(ctx: Context, pauses: Pauses = steadyPauses) {
     this.ctx = ctx
+    this.pauses = pauses
     this.transports = openTransports(ctx.config)
     this.recorder = startRecorder(ctx)
     this.cache = openMessageCache(ctx.db)
@@ -99,7 +101,7 @@ export class Deliverer {
   private async pause(ms: number): Promise<void> {
     this.alarm = new AbortController()
     this.enter('pausing')
-    await delay(ms, undefined, { signal: this.alarm.signal }).catch(() => {})
+    await this.pauses.pause(ms, this.alarm.signal)
   }
 
   private async claim(): Promise<number> {
@@ -107,6 +109,7 @@ export class Deliverer {
     const held = [...this.inFlight.values()].map(({ queue }) => queue)
     const queues = await claimQueues(ctx.db, ctx.now(), { ...this.recipients.capacity(), held })
     if (queues.length === 0) return 0
+    this.pauses.stayAwake()
     const pending = groupBy(await listPending(ctx.db, this.cache, queues, deliveriesAtOnce), keyOf)
     for (const queue of queues) this.send(queue, pending.get(keyOf(queue)) ?? [])
     return queues.length

@@ -93,6 +93,11 @@ export async function claimQueues(
   return rows
 }
 
+/** For tasks/pauses.ts: when deliveries are due, or the lease of a worker ends that may have died. */
+export const deliveryTimes = sql<
+  string | null
+>`select greatest(due_at, leased_until) from notification_queues`
+
 export interface PendingDelivery extends OrderedQueue {
   id: string
   organization_id: string

@@ -28,11 +28,14 @@ interface Relayed {
   deliveries: number
 }
 
-/** Reads all events that can be read now. Later ones are for the next call, so that many are read at once. */
-export async function relay(ctx: Context, snapshots: Snapshots): Promise<Relayed> {
-  const all: Relayed = { events: 0, deliveries: 0 }
+/**
+ * Reads all events that can be read now. Later ones are for the next call, so that many are read at once. `isBehind`: there were
+ * unread events. An open transaction or another worker may keep them from being read now.
+ */
+export async function relay(ctx: Context, snapshots: Snapshots): Promise<Relayed & { isBehind: boolean }> {
   let most = mostEvents
   let isMore = await hasUnread(ctx.db, ctx.now())
+  const all = { events: 0, deliveries: 0, isBehind: isMore }
   while (isMore) {
     const page = await relayPage(ctx, snapshots, most)
     if (page === 'too slow') most = Math.ceil(most / 2)

@@ -122,6 +122,9 @@ export interface DueSchedule {
 export const hasDue = sql<boolean>`
   exists (select from pipeline_schedules where enabled and next_build_at <= now())`
 
+/** For tasks/pauses.ts. */
+export const scheduleTimes = sql<string | null>`select next_build_at from pipeline_schedules where enabled`
+
 /** So many schedules may be due at the same time without being spread. */
 const few = 20
 
