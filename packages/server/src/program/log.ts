@@ -3,10 +3,25 @@
 import pino, { type Logger, type LoggerOptions } from 'pino'
 import { isDatabaseAway } from '../db/away.ts'
 
+const bufferedMs = 100
+
 export function openLog(level: string, dest: number | string = 2): Logger {
-  const destination = pino.destination({ dest, sync: true, minLength: 4096, periodicFlush: 100 })
+  const destination = pino.destination({ dest, sync: true, minLength: 4096 })
   process.on('exit', () => destination.flushSync())
-  return pino({ level, hooks: { logMethod: demoteConsequences } }, destination)
+  let timer: NodeJS.Timeout | undefined
+  const flush = () => {
+    timer = undefined
+    destination.flush()
+  }
+  // The destination's own timer would wake an idle process ten times a second.
+  const stream = {
+    write(line: string): void {
+      destination.write(line)
+      timer ??= setTimeout(flush, bufferedMs).unref()
+    },
+    flushSync: () => destination.flushSync(),
+  }
+  return pino({ level, hooks: { logMethod: demoteConsequences } }, stream)
 }
 
 /**
