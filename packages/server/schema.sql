@@ -1279,6 +1279,8 @@ create table rules (
   conditions text[] not null default '{}'::text[],
   created_at timestamp(3) with time zone not null default now(),
   created_by uuid,
+  description text,
+  document text,
   constraint rules_pkey PRIMARY KEY (id),
   constraint rules_key UNIQUE (organization_id, type, source_pipeline_id, target_pipeline_id),
   constraint rules_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,

@@ -169,6 +169,8 @@ const properties: Record<string, Property> = {
 
 /** Properties that sound like ids of resources: why they are not, or where they are authorized. */
 const others: Record<string, string> = {
+  'PUT /rules/:rule value.source_pipeline': 'read as in POST /rules',
+  'PUT /rules/:rule value.target_pipeline': 'the same',
   'POST /v2/user/access-tokens organization_slugs':
     'judged in resources/people/access-tokens/access-tokens.test.ts',
   'POST /pipelines/:pipeline/builds pull_request_id': 'a number of the source host',

@@ -945,6 +945,8 @@ export interface Tables {
     conditions: Generated<string[]>
     created_at: Generated<string>
     created_by: string | null
+    description: string | null
+    document: string | null
   }
   sealing_keys: {
     key_id: string

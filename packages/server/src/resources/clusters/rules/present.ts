@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { graphqlId } from '../../../lib/ids.ts'
 import { presentUserOrNull } from '../../people/user/present.ts'
+import { writeDocument } from './document.ts'
 import type { RuleRow } from './queries.ts'
 import type { Rule } from './schema.ts'
 
@@ -9,6 +10,8 @@ export const presentRule = (url: string, orgSlug: string, rule: RuleRow): Static
   graphql_id: graphqlId('Rule', rule.id),
   organization_uuid: rule.organization_id,
   url: `${url}/v2/organizations/${orgSlug}/rules/${rule.id}`,
+  description: rule.description,
+  document: rule.document ?? documentOf(rule),
   type: rule.type,
   source_type: 'pipeline',
   source_uuid: rule.source_pipeline_id,
@@ -20,3 +23,11 @@ export const presentRule = (url: string, orgSlug: string, rule: RuleRow): Static
   created_at: rule.created_at,
   created_by: presentUserOrNull(url, rule.created_by),
 })
+
+/** Of rules that were created before documents were stored. */
+const documentOf = ({ type, source_pipeline_id, target_pipeline_id, conditions }: RuleRow): string =>
+  writeDocument(type, {
+    source_pipeline: source_pipeline_id,
+    target_pipeline: target_pipeline_id,
+    ...(conditions.length > 0 ? { conditions } : {}),
+  })

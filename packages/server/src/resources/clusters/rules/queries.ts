@@ -15,12 +15,15 @@ export interface RuleRow {
   source_pipeline_id: string
   target_pipeline_id: string
   conditions: string[]
+  description: string | null
+  document: string | null
   created_at: string
   created_by: UserRow | null
 }
 
 const select = sql`
-  select r.id, r.organization_id, r.type, r.source_pipeline_id, r.target_pipeline_id, r.conditions, r.created_at,
+  select r.id, r.organization_id, r.type, r.source_pipeline_id, r.target_pipeline_id, r.conditions,
+    r.description, r.document, r.created_at,
     ${userJson('creator')} as created_by
   from rules r left join users creator on creator.id = r.created_by`
 
@@ -71,14 +74,28 @@ export async function insert(
   trx: Trx,
   row: Omit<RuleRow, 'created_at' | 'created_by'> & { created_by: string },
 ): Promise<void> {
+  await trx.insertInto('rules').values(row).execute().catch(refuseSecond)
+}
+
+/** What a rule is about, and what it is for. */
+type RuleChange = Partial<
+  Pick<RuleRow, 'description' | 'document' | 'source_pipeline_id' | 'target_pipeline_id' | 'conditions'>
+>
+
+export async function updateInOrg(trx: Trx, orgId: string, id: string, change: RuleChange): Promise<void> {
+  if (Object.keys(change).length === 0) return
   await trx
-    .insertInto('rules')
-    .values(row)
+    .updateTable('rules')
+    .set(change)
+    .where('organization_id', '=', orgId)
+    .where('id', '=', id)
     .execute()
-    .catch((error: unknown) => {
-      if (violatedUnique(error) !== 'rules_key') throw error
-      throw refused('There is a rule of this type for these pipelines already.')
-    })
+    .catch(refuseSecond)
+}
+
+function refuseSecond(error: unknown): never {
+  if (violatedUnique(error) !== 'rules_key') throw error
+  throw refused('There is a rule of this type for these pipelines already.')
 }
 
 /** Whether it was there: of two who delete at once, one did. */

@@ -8,7 +8,8 @@ import { notFound } from '../../../lib/errors.ts'
 import { createRule } from './create.ts'
 import { presentRule } from './present.ts'
 import * as rules from './queries.ts'
-import { CreateRule, Rule } from './schema.ts'
+import { CreateRule, Rule, UpdateRule } from './schema.ts'
+import { updateRule } from './update.ts'
 
 const listRulesRoute = route({
   method: 'GET',
@@ -52,6 +53,22 @@ const createRuleRoute = route({
   },
 })
 
+const updateRuleRoute = route({
+  method: ['PUT', 'PATCH'],
+  url: '/v2/organizations/:org/rules/:rule',
+  summary: 'Update what a rule is about, or its description',
+  scope: 'write_rules',
+  permission: 'admin',
+  body: UpdateRule,
+  answers: { 200: Rule },
+  errors: { 422: 'No such pipelines, a condition that cannot be read, or the rule exists already.' },
+  async handler({ ctx, org, caller, params, body }) {
+    return ok(
+      presentRule(ctx.config.url, org.slug, await updateRule({ ctx, org, caller }, params.rule, body)),
+    )
+  },
+})
+
 const deleteRuleRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/rules/:rule',
@@ -73,4 +90,4 @@ const deleteRuleRoute = route({
   },
 })
 
-export const ruleRoutes = [listRulesRoute, getRuleRoute, createRuleRoute, deleteRuleRoute]
+export const ruleRoutes = [listRulesRoute, getRuleRoute, createRuleRoute, updateRuleRoute, deleteRuleRoute]

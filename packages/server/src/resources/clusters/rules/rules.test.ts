@@ -34,6 +34,11 @@ describe('POST /v2/organizations/{org.slug}/rules', () => {
       graphql_id: graphqlId('Rule', uuid),
       organization_uuid: org.id,
       url: `${baseUrl}${path}/${uuid}`,
+      description: null,
+      document: JSON.stringify({
+        rule: type,
+        value: { source_pipeline: source.slug, target_pipeline: target.id, conditions },
+      }),
       type,
       source_type: 'pipeline',
       source_uuid: source.id,
@@ -130,6 +135,59 @@ describe('GET /v2/organizations/{org.slug}/rules', () => {
         expect([answer.status, answer.body]).toEqual([404, { message: 'No rule found' }])
       }
     }
+  })
+})
+
+describe('PUT /v2/organizations/{org.slug}/rules/{uuid}', () => {
+  it('changes what the rule is about, and what it is for', async () => {
+    const { org, admin, source, path, post } = await aPlace()
+    const third = await aPipeline(app, org, 'steps: []')
+    const made = (await post({ conditions: ['true'] })).body
+    const put = (body: object, token = admin.token) =>
+      app.request('PUT', `${path}/${String(made.uuid)}`, { token, body })
+    const value = { target_pipeline: third.slug, source_pipeline: source.id }
+    const changed = await put({ description: 'Deploys', value })
+    expect([changed.status, changed.body]).toEqual([
+      200,
+      {
+        ...made,
+        description: 'Deploys',
+        document: `{"rule":"${type}","value":{"target_pipeline":"${third.slug}","source_pipeline":"${source.id}"}}`,
+        target_uuid: third.id,
+        conditions: [],
+      },
+    ])
+    expect((await put({ description: null })).body).toEqual({ ...changed.body, description: null })
+    expect(await auditTrail(app, org, 'RULE_UPDATED')).toMatchObject([
+      { data: { target_pipeline_id: third.id, description: 'Deploys' } },
+      { data: { description: null } },
+    ])
+    expect((await put({ value: { ...value, target_pipeline: 'nowhere' } })).status).toBe(422)
+    expect((await put({ description: 'x' }, (await aMember(app, org)).token)).status).toBe(403)
+  })
+
+  it('answers 422 where it would be a second rule for the same pipelines', async () => {
+    const { org, admin, source, target, path, post } = await aPlace()
+    const third = await aPipeline(app, org, 'steps: []')
+    await post()
+    const other = (await post({ target_pipeline: third.id })).body
+    const body = { value: { source_pipeline: source.id, target_pipeline: target.id } }
+    expect(
+      await app.request('PUT', `${path}/${String(other.uuid)}`, { token: admin.token, body }),
+    ).toMatchObject({
+      status: 422,
+      body: { message: 'There is a rule of this type for these pipelines already.' },
+    })
+  })
+
+  it('gives rules without a document one that is made of their columns', async () => {
+    const { source, target, post, ask } = await aPlace()
+    const { uuid } = (await post()).body
+    await app.db.updateTable('rules').set({ document: null }).where('id', '=', String(uuid)).execute()
+    expect(JSON.parse(String((await ask('GET', uuid)).body.document))).toEqual({
+      rule: type,
+      value: { source_pipeline: source.id, target_pipeline: target.id },
+    })
   })
 })
 

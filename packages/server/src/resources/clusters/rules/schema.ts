@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { oneOf, Timestamp, Uuid, uuid } from '../../schema.ts'
+import { oneOf, optional, orNull, text, Timestamp, Uuid, uuid } from '../../schema.ts'
 import { UserOrNull } from '../../people/user/schema.ts'
 
 const RuleType = oneOf(
@@ -14,6 +14,8 @@ export const Rule = Type.Object(
     graphql_id: Type.String(),
     organization_uuid: uuid('UUID of the organization that it belongs to.'),
     url: Type.String(),
+    description: orNull(text('What the rule is for, for people.')),
+    document: text('JSON text with the type as `rule`, and `value` as it was written.'),
     type: RuleType,
     source_type: Type.Literal('pipeline', { description: 'Kind of what the rule lets act.' }),
     source_uuid: uuid('UUID of what the rule lets act.'),
@@ -32,23 +34,24 @@ export const Rule = Type.Object(
 
 const PipelineName = Type.String({ minLength: 1, maxLength: 100, description: 'UUID or slug of a pipeline.' })
 
-export const CreateRule = Type.Object(
+const Description = optional(Type.String({ maxLength: 10_000 }), 'What the rule is for, for people.')
+
+const RuleValue = Type.Object(
   {
-    type: RuleType,
-    value: Type.Object(
-      {
-        source_pipeline: PipelineName,
-        target_pipeline: PipelineName,
-        conditions: Type.Optional(
-          Type.Array(Type.String({ maxLength: 10_000 }), {
-            maxItems: 50,
-            description: 'Conditions that must all hold for the rule to count.',
-          }),
-        ),
-      },
-      { description: 'What the rule is about.' },
+    source_pipeline: PipelineName,
+    target_pipeline: PipelineName,
+    conditions: Type.Optional(
+      Type.Array(Type.String({ maxLength: 10_000 }), {
+        maxItems: 50,
+        description: 'Conditions that must all hold for the rule to count.',
+      }),
     ),
   },
+  { description: 'What the rule is about.' },
+)
+
+export const CreateRule = Type.Object(
+  { type: RuleType, description: Description, value: RuleValue },
   {
     title: 'CreateRule',
     examples: [
@@ -60,4 +63,11 @@ export const CreateRule = Type.Object(
   },
 )
 
+export const UpdateRule = Type.Object(
+  { description: Description, value: Type.Optional(RuleValue) },
+  { title: 'UpdateRule', examples: [{ description: 'Deploys of the app' }] },
+)
+
 export type CreateRuleBody = Static<typeof CreateRule>
+export type UpdateRuleBody = Static<typeof UpdateRule>
+export type RuleValueBody = Static<typeof RuleValue>
