@@ -924,6 +924,19 @@ create table oidc_keys (
   constraint oidc_keys_pkey PRIMARY KEY (id)
 );
 
+create table organization_banners (
+  id uuid not null,
+  organization_id uuid not null,
+  message text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  created_by uuid,
+  constraint organization_banners_pkey PRIMARY KEY (id),
+  constraint organization_banners_organization_id_key UNIQUE (organization_id),
+  constraint organization_banners_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
+  constraint organization_banners_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+
 create table organization_invitations (
   id uuid not null,
   organization_id uuid not null,
@@ -1166,6 +1179,8 @@ create table pipelines (
   repository_userinfo_sealed bytea,
   repository_userinfo_key_id text,
   junit_artifacts text,
+  host_webhook_id text,
+  host_webhook_repository text,
   constraint pipelines_pkey PRIMARY KEY (id),
   constraint pipelines_badge_token_key UNIQUE (badge_token),
   constraint pipelines_name_key UNIQUE (organization_id, name),
@@ -1474,6 +1489,19 @@ create table team_pipelines (
   constraint team_pipelines_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id) ON DELETE CASCADE
 );
 
+create table team_suites (
+  organization_id uuid not null,
+  team_id uuid not null,
+  suite_id uuid not null,
+  access_level text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint team_suites_pkey PRIMARY KEY (team_id, suite_id),
+  constraint team_suites_access_level_check CHECK ((access_level = ANY (ARRAY['read_only'::text, 'manage_and_read'::text]))),
+  constraint team_suites_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint team_suites_suite_id_fkey FOREIGN KEY (suite_id) REFERENCES test_suites(id) ON DELETE CASCADE,
+  constraint team_suites_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id) ON DELETE CASCADE
+);
+
 create table teams (
   id uuid not null,
   organization_id uuid not null,
@@ -1547,6 +1575,11 @@ create table test_suites (
   created_at timestamp(3) with time zone not null default now(),
   created_by uuid,
   pipeline_id uuid,
+  emoji text,
+  color text,
+  application_name text,
+  token_sealed bytea,
+  token_key_id text,
   constraint test_suites_pkey PRIMARY KEY (id),
   constraint test_suites_hash_key UNIQUE (token_hash),
   constraint test_suites_slug_key UNIQUE (organization_id, slug),
@@ -1747,6 +1780,8 @@ CREATE INDEX step_updates_step ON step_updates USING btree (step_id);
 CREATE INDEX step_uploads_page ON step_uploads USING btree (build_id, created_at, id);
 CREATE INDEX team_members_user ON team_members USING btree (organization_id, user_id);
 CREATE INDEX team_pipelines_pipeline ON team_pipelines USING btree (organization_id, pipeline_id);
+CREATE INDEX team_suites_organization ON team_suites USING btree (organization_id);
+CREATE INDEX team_suites_suite ON team_suites USING btree (suite_id);
 CREATE INDEX test_results_failed ON test_results USING btree (run_id, created_at, id) WHERE (result = 'failed'::text);
 CREATE INDEX test_runs_build ON test_runs USING btree (build_id, created_at, id) WHERE (build_id IS NOT NULL);
 CREATE INDEX test_runs_page ON test_runs USING btree (suite_id, created_at, id);

@@ -59,6 +59,7 @@ import { apiSettingsRoutes } from './resources/people/api-settings/routes.ts'
 import { archivedBuildRoutes } from './resources/builds/archived_builds/routes.ts'
 import { artifactRoutes } from './resources/builds/artifacts/routes.ts'
 import { auditEventRoutes } from './resources/people/audit_events/routes.ts'
+import { bannerRoutes } from './resources/people/banners/routes.ts'
 import { badgeRoutes } from './resources/pipelines/badges/routes.ts'
 import { buildRoutes } from './resources/builds/builds/routes.ts'
 import { cacheRoutes } from './resources/pipelines/caches/routes.ts'
@@ -103,6 +104,7 @@ import { stepUploadRoutes } from './resources/builds/step-uploads/routes.ts'
 import { suiteRoutes } from './resources/tests/suites/routes.ts'
 import { teamMemberRoutes } from './resources/people/team-members/routes.ts'
 import { teamPipelineRoutes } from './resources/pipelines/team-pipelines/routes.ts'
+import { teamSuiteRoutes } from './resources/tests/team-suites/routes.ts'
 import { teamRoutes } from './resources/people/teams/routes.ts'
 import { testRunRoutes } from './resources/tests/test_runs/routes.ts'
 import { testRoutes } from './resources/tests/tests/routes.ts'
@@ -121,6 +123,7 @@ export const slices: Slices = {
   artifacts: artifactRoutes,
   audit_events: auditEventRoutes,
   badges: badgeRoutes,
+  banners: bannerRoutes,
   'build-deliveries': buildDeliveryRoutes,
   builds: buildRoutes,
   cache_volumes: cacheVolumeRoutes,
@@ -163,6 +166,7 @@ export const slices: Slices = {
   suites: suiteRoutes,
   'team-members': teamMemberRoutes,
   'team-pipelines': teamPipelineRoutes,
+  'team-suites': teamSuiteRoutes,
   teams: teamRoutes,
   test_runs: testRunRoutes,
   tests: testRoutes,

@@ -214,6 +214,11 @@ export async function aWorld(app: TestApp): Promise<World> {
       { pipeline_id: pipelineId, access_level: 'read_only' },
       'pipeline_id',
     ),
+    team_suite: await make(
+      `/teams/${team}/suites`,
+      { suite_id: suiteId, access_level: ['read'] },
+      'suite_id',
+    ),
   }
   return { org, admin, ids }
 }

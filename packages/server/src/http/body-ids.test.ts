@@ -169,6 +169,13 @@ const properties: Record<string, Property> = {
 
 /** Properties that sound like ids of resources: why they are not, or where they are authorized. */
 const others: Record<string, string> = {
+  'POST /teams/:team/suites suite_id': 'judged in resources/tests/team-suites/team-suites.test.ts',
+  'POST /suites team_ids': 'judged in resources/tests/suites/suites.test.ts',
+  'POST /v2/analytics/organizations/:org/suites team_ids': 'the same',
+  'POST /suites emoji': 'a word between colons',
+  'PUT /suites/:suite emoji': 'the same',
+  'POST /v2/analytics/organizations/:org/suites emoji': 'the same',
+  'PUT /v2/analytics/organizations/:org/suites/:suite emoji': 'the same',
   'PUT /rules/:rule value.source_pipeline': 'read as in POST /rules',
   'PUT /rules/:rule value.target_pipeline': 'the same',
   'POST /v2/user/access-tokens organization_slugs':

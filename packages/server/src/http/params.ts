@@ -60,6 +60,7 @@ const known: Readonly<Record<string, Param>> = {
   suite: text('suite'),
   team: uuid('team'),
   team_pipeline: uuid('team pipeline'),
+  team_suite: uuid('team suite'),
   template: uuid('pipeline template'),
   test: uuid('test'),
   test_run: uuid('test run'),

@@ -41,6 +41,7 @@ type GraphqlType =
   | 'NotificationServiceSlack'
   | 'NotificationServiceWebhook'
   | 'Organization'
+  | 'OrganizationBanner'
   | 'OrganizationInvitation'
   | 'Pipeline'
   | 'PipelineSchedule'

@@ -131,9 +131,15 @@ export function checkSettings(given: Readonly<Record<string, unknown>>): FieldEr
   })
 }
 
-/** `repository` is read-only; bodies may repeat it. */
-export const writableSettings = (given: Readonly<Record<string, Setting>>): Record<string, Setting> =>
-  Object.fromEntries(Object.entries(given).filter(([name]) => name !== 'repository'))
+/** The settings after a change. `repository` is read-only; bodies may repeat it. An empty choice is unset. */
+export function changedSettings(
+  before: Settings,
+  given: Readonly<Record<string, Setting>>,
+): Record<string, Setting> {
+  const isUnset = (name: string) => Object.hasOwn(choices, name) && given[name] === ''
+  const after = Object.entries({ ...before, ...given })
+  return Object.fromEntries(after.filter(([name]) => name !== 'repository' && !isUnset(name)))
+}
 
 function problemOf(name: string, value: unknown): string | null {
   if (name === 'repository') return null
@@ -144,7 +150,7 @@ function problemOf(name: string, value: unknown): string | null {
   if (typeof known[name] === 'boolean') return typeof value === 'boolean' ? null : 'must be a boolean'
   const allowed = choices[name]
   if (allowed !== undefined) {
-    return typeof value === 'string' && allowed.includes(value)
+    return typeof value === 'string' && (value === '' || allowed.includes(value))
       ? null
       : `must be one of ${allowed.join(', ')}`
   }

@@ -322,6 +322,12 @@ export const makers: Makers = {
       (world) => ({ pipeline_id: world.id('pipeline_uuid'), access_level: 'read_only' }),
       'pipeline_id',
     ),
+    team_suite: row(
+      ['team', 'suite'],
+      ({ team: id }) => `/teams/${id}/suites`,
+      (world) => ({ suite_id: world.id('suite_uuid'), access_level: ['read'] }),
+      'suite_id',
+    ),
     rule: row(
       ['pipeline', 'target_pipeline'],
       () => '/rules',

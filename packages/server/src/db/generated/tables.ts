@@ -689,6 +689,14 @@ export interface Tables {
     created_at: Generated<string>
     retired_at: string | null
   }
+  organization_banners: {
+    id: string
+    organization_id: string
+    message: string
+    created_at: Generated<string>
+    updated_at: Generated<string>
+    created_by: string | null
+  }
   organization_invitations: {
     id: string
     organization_id: string
@@ -873,6 +881,8 @@ export interface Tables {
     repository_userinfo_sealed: Buffer | null
     repository_userinfo_key_id: string | null
     junit_artifacts: string | null
+    host_webhook_id: string | null
+    host_webhook_repository: string | null
   }
   polled_refs: {
     pipeline_id: string
@@ -1071,6 +1081,13 @@ export interface Tables {
     access_level: string
     created_at: Generated<string>
   }
+  team_suites: {
+    organization_id: string
+    team_id: string
+    suite_id: string
+    access_level: string
+    created_at: Generated<string>
+  }
   teams: {
     id: string
     organization_id: string
@@ -1127,6 +1144,11 @@ export interface Tables {
     created_at: Generated<string>
     created_by: string | null
     pipeline_id: string | null
+    emoji: string | null
+    color: string | null
+    application_name: string | null
+    token_sealed: Buffer | null
+    token_key_id: string | null
   }
   unclaimed_blobs: {
     key: string

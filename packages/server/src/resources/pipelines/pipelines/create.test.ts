@@ -84,6 +84,7 @@ describe('POST /v2/organizations/{org.slug}/pipelines', () => {
       provider: {
         id: 'github',
         webhook_url: expect.stringMatching(new RegExp(`^${baseUrl}/deliver/[0-9a-f]{50}$`)),
+        webhook_id: null,
         settings: expect.objectContaining({
           repository: 'acme/app',
           build_tags: true,

@@ -13,7 +13,7 @@ import * as connections from '../repository_connections/queries.ts'
 import { hostOfType } from '../../../source-hosts/hosts.ts'
 import { problemsOf } from '../configuration-problems.ts'
 import { checkConfiguration, isStepList, writeSteps } from './configuration.ts'
-import { checkSettings, hostOf, providerOf, writableSettings } from '../../../source-hosts/settings.ts'
+import { checkSettings, hostOf, providerOf, changedSettings } from '../../../source-hosts/settings.ts'
 import type { PipelineFields } from './queries.ts'
 import {
   checkJunitArtifacts,
@@ -104,7 +104,7 @@ async function resolveFields(
       template,
     ),
     provider_id: await readProvider(trx, org, plain.repository),
-    provider_settings: { ...base.provider_settings, ...writableSettings(body.provider_settings ?? {}) },
+    provider_settings: changedSettings(base.provider_settings, body.provider_settings ?? {}),
   }
   // YAML contains its own variables.
   const env = body.env === undefined ? base.env : readEnv(body.env)

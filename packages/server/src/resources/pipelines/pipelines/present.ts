@@ -9,6 +9,7 @@ import { presentUserOrNull } from '../../people/user/present.ts'
 import { viewSteps } from './configuration.ts'
 import { showSettings } from '../../../source-hosts/settings.ts'
 import type { PipelineRow } from './queries.ts'
+import { webhookIdOf } from './rules.ts'
 import { openWebhookToken } from './sealed.ts'
 import type { GithubWebhooks, Pipeline } from './schema.ts'
 
@@ -55,6 +56,7 @@ export async function presentPipeline(
       id: pipeline.provider_id,
       // Spec, Pipeline summary: an empty string for everybody else.
       webhook_url: mayHaveWebhookUrl ? `${url}/deliver/${openWebhookToken(reader.keys, pipeline)}` : '',
+      webhook_id: mayHaveWebhookUrl ? webhookIdOf(pipeline) : null,
       settings: showSettings(pipeline.provider_id, pipeline.repository, pipeline.provider_settings),
     },
     builds_url: `${self}/builds`,

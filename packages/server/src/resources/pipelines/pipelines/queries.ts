@@ -77,6 +77,9 @@ export interface PipelineRow extends PipelineFields {
   webhook_token_sealed: Buffer | null
   webhook_token_key_id: string | null
   badge_token: string
+  /** The webhook at the host, and the repository it was created for. */
+  host_webhook_id: string | null
+  host_webhook_repository: string | null
   webhooks_disabled_at: string | null
   webhooks_disabled_by: string | null
   created_at: string
@@ -98,7 +101,7 @@ type PipelineOwner = Pick<Organization, 'id' | 'role' | 'teams_enabled'>
 
 const columns = (access: RawBuilder<PipelineAccess>) => sql`
   p.id, p.organization_id, ${sql.join(fieldNames.map((name) => sql.ref(`p.${name}`)))}, p.webhook_token, p.webhook_token_sealed,
-  p.webhook_token_key_id, p.badge_token, p.webhooks_disabled_at,
+  p.webhook_token_key_id, p.badge_token, p.host_webhook_id, p.host_webhook_repository, p.webhooks_disabled_at,
   disabler.name as webhooks_disabled_by, p.created_at, ${userJson('creator')} as created_by, p.archived_at,
   (select poll.error from pipeline_polls poll where poll.pipeline_id = p.id) as poll_error,
   ${access} as access, tally.*`
@@ -274,6 +277,8 @@ export async function updateInOrg(
   }: Partial<
     PipelineFields & {
       archived_at: string | null
+      host_webhook_id: string | null
+      host_webhook_repository: string | null
       webhooks_disabled_at: string | null
       webhooks_disabled_by: string | null
     } & SealedUserinfo

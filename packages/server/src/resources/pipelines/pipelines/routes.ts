@@ -6,8 +6,8 @@ import { isUuid } from '../../../lib/ids.ts'
 import * as favorites from '../../people/favorites/queries.ts'
 import { IncludeViewer } from '../../schema.ts'
 import { createPipeline } from './create.ts'
-import { createWebhook } from './create-webhook.ts'
 import { deletePipeline } from './delete.ts'
+import { createWebhook, deleteWebhook } from './host-webhook.ts'
 import { presentGithubWebhooks, presentPipeline, presentViewer } from './present.ts'
 import * as pipelines from './queries.ts'
 import { CreatePipeline, GithubWebhooks, Pipeline, UpdatePipeline } from './schema.ts'
@@ -169,7 +169,27 @@ const createWebhookRoute = route({
   async handler({ ctx, org, caller, params }) {
     const pipeline = await pipelines.getBySlug(ctx.db, org, caller, params.pipeline)
     await createWebhook({ ctx, org, caller }, pipeline)
-    return created(await presentPipeline(ctx.config.url, org.slug, pipeline, { caller, keys: ctx.keys }))
+    const after = await pipelines.getBySlug(ctx.db, org, caller, pipeline.slug)
+    return created(await presentPipeline(ctx.config.url, org.slug, after, { caller, keys: ctx.keys }))
+  },
+})
+
+const deleteWebhookRoute = route({
+  method: 'DELETE',
+  url: '/v2/organizations/:org/pipelines/:pipeline/webhook',
+  summary: 'Delete the webhook that was created at the host of the repository',
+  scope: 'write_pipelines',
+  permission: 'edit_pipeline',
+  answers: { 204: null },
+  callsOut: true,
+  errors: {
+    403: 'Only administrators may use the token of a connection.',
+    422: 'No connection with a token belongs to the host of the repository, or the host refused.',
+  },
+  async handler({ ctx, org, caller, params }) {
+    const pipeline = await pipelines.getBySlug(ctx.db, org, caller, params.pipeline)
+    await deleteWebhook({ ctx, org, caller }, pipeline)
+    return noContent()
   },
 })
 
@@ -222,6 +242,7 @@ export const pipelineRoutes = [
   archivePipelineRoute,
   unarchivePipelineRoute,
   createWebhookRoute,
+  deleteWebhookRoute,
   getGithubWebhooksRoute,
   enableGithubWebhooksRoute,
   disableGithubWebhooksRoute,

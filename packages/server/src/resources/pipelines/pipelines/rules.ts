@@ -40,7 +40,9 @@ export function readPlainFields(body: UpdatePipelineBody): Partial<PipelineField
     read: (value: NonNullable<UpdatePipelineBody[Key]> | null) => Value,
   ) => keys.flatMap((key) => (body[key] === undefined ? [] : [[key, read(body[key] ?? null)] as const]))
   return Object.fromEntries([
-    ...given(['name', 'repository', 'visibility', ...booleans, ...numbers], (value) => value),
+    ...given(['name', 'repository', 'visibility', ...booleans], (value) => value),
+    // 0 minutes are none.
+    ...given(numbers, (value) => value || null),
     ...given(emptyIsNull, (value) => value || null),
     ...given(['description'], (value) => value ?? ''),
     ...given(['tags'], (value) => value ?? []),
@@ -82,3 +84,11 @@ function mirrorProblem(text: string): string | null {
     ? null
     : 'must not contain a query or a fragment'
 }
+
+/** The webhook that was created at the host of the present repository; null: none, or not by us. */
+export const webhookIdOf = (pipeline: {
+  repository: string
+  host_webhook_id: string | null
+  host_webhook_repository: string | null
+}): string | null =>
+  pipeline.host_webhook_repository === pipeline.repository ? pipeline.host_webhook_id : null

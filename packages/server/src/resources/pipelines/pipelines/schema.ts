@@ -117,6 +117,11 @@ export const Pipeline = Type.Object(
       {
         id: text('Where the repository is hosted.'),
         webhook_url: text('Empty unless the caller may edit the pipeline and the token has write_pipelines.'),
+        webhook_id: orNull(
+          text(
+            'Id of the webhook at the host; null unless it was created here and the caller may edit the pipeline.',
+          ),
+        ),
         settings: described(Type.Record(Text, Setting), 'The settings, by name.'),
       },
       { description: 'The host of the repository.' },
@@ -269,11 +274,11 @@ const optionalFields = {
   ),
   allow_rebuilds: Type.Optional(AllowRebuilds),
   default_command_step_timeout: optional(
-    Type.Integer({ minimum: 1, maximum: 525_600 }),
-    'Minutes after which a command step is canceled when it sets no time itself; null: none.',
+    Type.Integer({ minimum: 0, maximum: 525_600 }),
+    'Minutes after which a command step is canceled when it sets no time itself; null or 0: none.',
   ),
   maximum_command_step_timeout: optional(
-    Type.Integer({ minimum: 1, maximum: 525_600 }),
+    Type.Integer({ minimum: 0, maximum: 525_600 }),
     'The most minutes that a command step may set; null: any.',
   ),
   poll_interval_seconds: optional(

@@ -1,13 +1,14 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
 import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
-import { notFound } from '../../../lib/errors.ts'
+import { forbidden } from '../../../lib/errors.ts'
 import * as suites from './queries.ts'
 
 export async function deleteSuite({ ctx, org, caller }: RequestContext, slug: string): Promise<void> {
   await inTransaction(ctx.db, async (trx) => {
-    const suite = await suites.deleteBySlug(trx, org.id, slug)
-    if (suite === undefined) throw notFound('No suite found')
+    const suite = await suites.lockBySlug(trx, org, caller, slug)
+    if (!suite.may_manage) throw forbidden()
+    await suites.deleteInOrg(trx, org.id, suite.id)
     await recordAudit(trx, byCaller(caller), {
       organizationId: org.id,
       type: 'SUITE_DELETED',

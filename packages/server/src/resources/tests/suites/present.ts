@@ -17,6 +17,9 @@ export const presentSuite = (url: string, orgSlug: string, suite: SuiteRow): Sta
   name: suite.name,
   url: suiteUrl(url, orgSlug, suite.slug),
   default_branch: suite.default_branch,
+  emoji: suite.emoji,
+  color: suite.color,
+  application_name: suite.application_name,
   created_at: suite.created_at,
   created_by: presentUserOrNull(url, suite.created_by),
 })

@@ -1,12 +1,16 @@
 import { Type } from 'typebox'
+import { hasScope } from '../../../auth/caller.ts'
 import { created, noContent, ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
 import { alsoAt, route } from '../../../http/route.ts'
+import { forbidden } from '../../../lib/errors.ts'
 import { createSuite } from './create.ts'
 import { deleteSuite } from './delete.ts'
 import { presentSuite } from './present.ts'
 import * as suites from './queries.ts'
-import { CreatedSuite, CreateSuite, Suite } from './schema.ts'
+import { CreatedSuite, CreateSuite, ShowToken, Suite, UpdateSuite } from './schema.ts'
+import { openToken } from './token.ts'
+import { updateSuite } from './update.ts'
 
 const listSuitesRoute = route({
   method: 'GET',
@@ -29,10 +33,17 @@ const getSuiteRoute = route({
   summary: 'Get a test suite',
   scope: 'read_suites',
   permission: 'member',
+  query: ShowToken,
   answers: { 200: Suite },
-  async handler({ ctx, org, caller, params }) {
+  errors: {
+    403: 'With `show_api_token=true`: the caller does not manage the suite, or the scope is missing.',
+  },
+  async handler({ ctx, org, caller, params, query }) {
     const suite = await suites.getBySlug(ctx.db, org, caller, params.suite)
-    return ok(presentSuite(ctx.config.url, org.slug, suite))
+    const shown = presentSuite(ctx.config.url, org.slug, suite)
+    if (!query.show_api_token) return ok(shown)
+    if (!suite.may_manage || !hasScope(caller, 'write_suites')) throw forbidden()
+    return ok({ ...shown, api_token: openToken(ctx.keys, suite) })
   },
 })
 
@@ -51,13 +62,32 @@ const createSuiteRoute = route({
   },
 })
 
+const updateSuiteRoute = route({
+  method: ['PUT', 'PATCH'],
+  url: '/v2/organizations/:org/suites/:suite',
+  summary: 'Update a test suite; a new name makes a new slug',
+  scope: 'write_suites',
+  permission: 'member',
+  body: UpdateSuite,
+  answers: { 200: Suite },
+  errors: {
+    403: 'The caller is no administrator, and in no team that manages the suite.',
+    422: 'The body is not valid, or the name is taken.',
+  },
+  async handler({ ctx, org, caller, params, body }) {
+    const suite = await updateSuite({ ctx, org, caller }, params.suite, body)
+    return ok(presentSuite(ctx.config.url, org.slug, suite))
+  },
+})
+
 const deleteSuiteRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/suites/:suite',
   summary: 'Delete a test suite, with all its runs',
   scope: 'write_suites',
-  permission: 'admin',
+  permission: 'member',
   answers: { 204: null },
+  errors: { 403: 'The caller is no administrator, and in no team that manages the suite.' },
   async handler({ ctx, org, caller, params }) {
     await deleteSuite({ ctx, org, caller }, params.suite)
     return noContent()
@@ -68,9 +98,11 @@ export const suiteRoutes = [
   listSuitesRoute,
   getSuiteRoute,
   createSuiteRoute,
+  updateSuiteRoute,
   deleteSuiteRoute,
   alsoAt('/v2/analytics/organizations/:org/suites', listSuitesRoute),
   alsoAt('/v2/analytics/organizations/:org/suites/:suite', getSuiteRoute),
   alsoAt('/v2/analytics/organizations/:org/suites', createSuiteRoute),
+  alsoAt('/v2/analytics/organizations/:org/suites/:suite', updateSuiteRoute),
   alsoAt('/v2/analytics/organizations/:org/suites/:suite', deleteSuiteRoute),
 ]

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { sortedStatuses, useApp } from '../../../../test/app.ts'
-import { aMember, anAdmin, anOrganization, auditTrail, aToken } from '../../../../test/builders.ts'
+import {
+  aMember,
+  anAdmin,
+  anOrganization,
+  aTeam,
+  auditTrail,
+  aToken,
+  inTeam,
+} from '../../../../test/builders.ts'
 
 const app = useApp()
 
@@ -13,7 +21,7 @@ const create = ({ path, admin }: Awaited<ReturnType<typeof aTenant>>, body: obje
   app.request('POST', path, { token: admin.token, body })
 
 describe('POST /v2/organizations/:org/suites', () => {
-  it('creates a suite, and shows its token only once', async () => {
+  it('creates a suite, and shows its token', async () => {
     const tenant = await aTenant()
     const { status, body } = await create(tenant, { name: 'Browser Tests', default_branch: 'main' })
     expect([status, body]).toEqual([
@@ -25,6 +33,9 @@ describe('POST /v2/organizations/:org/suites', () => {
         name: 'Browser Tests',
         url: `${app.ctx.config.url}${tenant.path}/browser-tests`,
         default_branch: 'main',
+        emoji: null,
+        color: null,
+        application_name: null,
         created_at: expect.any(String),
         created_by: expect.objectContaining({ id: tenant.admin.id }),
         api_token: expect.stringMatching(/^mrst_\w{40}$/),
@@ -53,6 +64,23 @@ describe('POST /v2/organizations/:org/suites', () => {
     expect((await create(await aTenant(), body)).status).toBe(422)
   })
 
+  it('gives the suite to teams, and refuses teams of other organizations', async () => {
+    const [tenant, other] = [await aTenant(), await aTenant()]
+    const team = await aTeam(app, tenant.org, tenant.admin)
+    const { body } = await create(tenant, { name: 'unit', team_ids: [team.id] })
+    const given = await app.request('GET', `${team.path}/suites`, { token: tenant.admin.token })
+    expect(given.list).toMatchObject([{ suite_id: body.id, access_level: ['read', 'edit'] }])
+    const foreign = await aTeam(app, other.org, other.admin)
+    expect(await create(tenant, { name: 'second', team_ids: [foreign.id] })).toMatchObject({
+      status: 422,
+      body: { message: 'Validation failed: team_ids has what is no team of this organization' },
+    })
+    expect(await create(tenant, { name: 'third', oidc_policy: 'iss: x' })).toMatchObject({
+      status: 422,
+      body: { message: 'oidc_policy must be empty: results are sent with the token of the suite.' },
+    })
+  })
+
   it('requires an administrator and the scope', async () => {
     const tenant = await aTenant()
     const member = await aMember(app, tenant.org)
@@ -71,6 +99,103 @@ describe('GET /v2/organizations/:org/suites', () => {
     const { list, text } = await app.request('GET', tenant.path, { token: member.token })
     expect(list.map(({ slug }) => slug)).toEqual(['b', 'a'])
     expect(text).not.toContain('mrst_')
+  })
+})
+
+describe('GET /v2/organizations/:org/suites/:suite', () => {
+  it('shows the token to those who manage the suite, with the scope to write', async () => {
+    const tenant = await aTenant()
+    const [team, other] = [
+      await aTeam(app, tenant.org, tenant.admin),
+      await aTeam(app, tenant.org, tenant.admin),
+    ]
+    const [manager, reader] = [await aMember(app, tenant.org), await aMember(app, tenant.org)]
+    await inTeam(app, team, tenant.admin, manager)
+    await inTeam(app, other, tenant.admin, reader)
+    const { body } = await create(tenant, { name: 'unit', team_ids: [team.id] })
+    const access = { suite_id: body.id, access_level: ['read'] }
+    await app.request('POST', `${other.path}/suites`, { token: tenant.admin.token, body: access })
+    const show = (token: string) => app.request('GET', `${tenant.path}/unit?show_api_token=true`, { token })
+    for (const { token } of [tenant.admin, manager]) {
+      expect((await show(token)).body).toMatchObject({ slug: 'unit', api_token: body.api_token })
+    }
+    const narrow = await aToken(app, tenant.admin, { scopes: ['read_suites'] })
+    for (const token of [reader.token, narrow]) expect((await show(token)).status).toBe(403)
+    await app.db
+      .updateTable('test_suites')
+      .set({ token_sealed: null })
+      .where('id', '=', String(body.id))
+      .execute()
+    expect((await show(tenant.admin.token)).body.api_token).toBeNull()
+  })
+
+  it('is for the members of its teams, where teams grant access', async () => {
+    const tenant = await aTenant()
+    const team = await aTeam(app, tenant.org, tenant.admin)
+    const [inside, outside] = [await aMember(app, tenant.org), await aMember(app, tenant.org)]
+    await inTeam(app, team, tenant.admin, inside)
+    await create(tenant, { name: 'ours', team_ids: [team.id] })
+    await create(tenant, { name: 'all' })
+    const slugs = async (token: string) =>
+      (await app.request('GET', tenant.path, { token })).list.map(({ slug }) => slug)
+    expect(await slugs(outside.token)).toEqual(['ours', 'all'])
+    await app.request('POST', `${tenant.org.path}/teams/enable`, { token: tenant.admin.token })
+    expect(await slugs(outside.token)).toEqual(['all'])
+    expect(await slugs(inside.token)).toEqual(['ours', 'all'])
+    expect((await app.request('GET', `${tenant.path}/ours`, { token: outside.token })).status).toBe(404)
+  })
+})
+
+describe('PATCH /v2/organizations/:org/suites/:suite', () => {
+  it('changes settings, and a new name makes a new slug', async () => {
+    const tenant = await aTenant()
+    const { body } = await create(tenant, { name: 'unit', color: '#FFE0F1' })
+    const { api_token, ...made } = body
+    const patch = (slug: string, change: object, token = tenant.admin.token) =>
+      app.request('PATCH', `${tenant.path}/${slug}`, { token, body: change })
+    const change = {
+      name: 'Unit Tests',
+      default_branch: 'trunk',
+      emoji: ':rocket:',
+      color: '',
+      oidc_policy: null,
+    }
+    const changed = await patch('unit', change)
+    expect([changed.status, changed.body]).toEqual([
+      200,
+      {
+        ...made,
+        name: 'Unit Tests',
+        slug: 'unit-tests',
+        url: `${app.ctx.config.url}${tenant.path}/unit-tests`,
+        default_branch: 'trunk',
+        emoji: ':rocket:',
+        color: null,
+      },
+    ])
+    expect(await auditTrail(app, tenant.org, 'SUITE_UPDATED')).toMatchObject([
+      { subject: { name: 'Unit Tests' }, data: { slug: 'unit-tests', color: null } },
+    ])
+    await create(tenant, { name: 'other' })
+    expect((await patch('other', { name: 'unit tests' })).status).toBe(422)
+    expect((await patch('other', { name: 'x' }, (await aMember(app, tenant.org)).token)).status).toBe(403)
+    expect(api_token).toMatch(/^mrst_/)
+  })
+
+  it('is for members of teams that manage the suite, and so is its deletion', async () => {
+    const tenant = await aTenant()
+    const team = await aTeam(app, tenant.org, tenant.admin)
+    const [manager, member] = [await aMember(app, tenant.org), await aMember(app, tenant.org)]
+    await inTeam(app, team, tenant.admin, manager)
+    await create(tenant, { name: 'unit', team_ids: [team.id] })
+    const ask = (method: string, token: string) =>
+      app.request(method, `${tenant.path}/unit`, {
+        token,
+        body: method === 'PATCH' ? { emoji: null } : undefined,
+      })
+    expect((await ask('PATCH', manager.token)).status).toBe(200)
+    expect((await ask('DELETE', member.token)).status).toBe(403)
+    expect((await ask('DELETE', manager.token)).status).toBe(204)
   })
 })
 
