@@ -1,12 +1,31 @@
+import { useQuery } from '@tanstack/react-query'
 import { Button } from '../parts/Button.tsx'
 import { useNow } from '../parts/time/clock.ts'
 import { Icon } from '../parts/Icon.tsx'
 import { tryNow, useConnection } from './connection.ts'
+import { bannersQuery } from './queries.ts'
 import styles from './Banners.module.css'
 
-export function Banners() {
+export function Banners({ org }: { org: string | undefined }) {
   const { isReachable } = useConnection()
-  return isReachable ? null : <Offline />
+  return (
+    <>
+      {!isReachable && <Offline />}
+      {org !== undefined && <OrganizationBanner org={org} />}
+    </>
+  )
+}
+
+/** What administrators tell all members. Pages show it once it is there, and nothing if it cannot be read. */
+function OrganizationBanner({ org }: { org: string }) {
+  const { data } = useQuery(bannersQuery(org))
+  const message = data?.[0]?.message
+  return message === undefined ? null : (
+    <div className={styles.banner} role="note" aria-label="Message of the organization">
+      <Icon name="info" />
+      <span>{message}</span>
+    </div>
+  )
 }
 
 function Offline() {

@@ -48,7 +48,7 @@ export function Shell() {
         Skip to the content
       </a>
       <TopBar onSearch={() => setOpen('palette')} />
-      <Banners />
+      <Banners org={org} />
       <main id="content" tabIndex={-1} className={styles.main}>
         <Outlet />
       </main>

@@ -9,6 +9,12 @@ export const organizationsQuery = () =>
 export const organizationQuery = (org: string) =>
   query('GET /v2/organizations/{org}', { params: { org }, query: { include_viewer: true } })
 
+/** The message changes rarely, so it is not read again for each page. */
+export const bannersQuery = (org: string) => ({
+  ...query('GET /v2/organizations/{org}/banners', { params: { org } }),
+  staleTime: 5 * 60_000,
+})
+
 /** Runs from two characters on; the results of the text before stay until the new ones are there. */
 export const searchQuery = (org: string | null, text: string) => {
   const isLongEnough = Array.from(text).length >= 2
