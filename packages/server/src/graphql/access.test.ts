@@ -27,6 +27,7 @@ import {
   templateDocuments,
   tokenDocuments,
 } from '../../test/graphql/terraform-documents.ts'
+import { providerDocument } from '../../test/graphql/provider-operations.ts'
 import { aBuild } from '../../test/runs.ts'
 import { aWorld, type World } from '../../test/world.ts'
 import { flushTokenCaches } from '../auth/access-watch.ts'
@@ -70,6 +71,8 @@ const teamId = idOf('Team', 'team')
 const templateId = idOf('PipelineTemplate', 'template')
 const ruleId = idOf('Rule', 'rule')
 const scheduleId = idOf('PipelineSchedule', 'schedule')
+const suiteId = idOf('Suite', 'team_suite')
+const teamSuiteId = ({ ids }: World) => globalId('TeamSuite', ids['team'] ?? '', ids['team_suite'] ?? '')
 const jobId = idOf('JobTypeCommand', 'job')
 
 async function pipelineId({ ids }: World): Promise<string> {
@@ -302,6 +305,58 @@ const changes: Change[] = [
     variables: (world) => ({ organizationId: orgId(world), id: ruleId(world) }),
   },
   {
+    name: 'ruleUpdate',
+    document: providerDocument('updateOrganizationRule'),
+    scope: 'write_rules',
+    variables: (world) => ({
+      organizationId: orgId(world),
+      id: ruleId(world),
+      value: { source_pipeline: world.ids['pipeline'], target_pipeline: world.ids['pipeline'] },
+    }),
+  },
+  {
+    name: 'teamSuiteCreate',
+    document: providerDocument('createTestSuiteTeam'),
+    scope: 'write_teams',
+    variables: (world) => ({ teamId: teamId(world), suiteId: suiteId(world), accessLevel: 'READ_ONLY' }),
+  },
+  {
+    name: 'teamSuiteUpdate',
+    document: providerDocument('updateTestSuiteTeam'),
+    scope: 'write_teams',
+    variables: (world) => ({ id: teamSuiteId(world), accessLevel: 'READ_ONLY' }),
+  },
+  {
+    name: 'teamSuiteDelete',
+    document: providerDocument('deleteTestSuiteTeam'),
+    scope: 'write_teams',
+    variables: (world) => ({ id: teamSuiteId(world) }),
+  },
+  {
+    name: 'organizationBannerUpsert',
+    document: providerDocument('upsertBanner'),
+    scope: 'write_organizations',
+    variables: (world) => ({ organizationId: orgId(world), message: 'x' }),
+  },
+  {
+    name: 'organizationBannerDelete',
+    document: providerDocument('deleteBanner'),
+    scope: 'write_organizations',
+    variables: (world) => ({ organizationId: orgId(world) }),
+  },
+  {
+    name: 'organizationEnforceTwoFactorAuthenticationForMembersUpdate',
+    document: providerDocument('setOrganization2FA'),
+    scope: 'read_organizations',
+    variables: (world) => ({ organizationID: orgId(world), value: false }),
+  },
+  {
+    name: 'pipelineDeleteWebhook',
+    document: providerDocument('deletePipelineWebhook'),
+    scope: 'write_pipelines',
+    variables: async (world) => ({ pipelineId: await pipelineId(world) }),
+  },
+  {
     name: 'jobTypeCommandCancel',
     document: bkDocuments.cancelJob,
     scope: 'write_builds',
@@ -344,7 +399,9 @@ describe('every mutation', () => {
     )) as unknown as { type: { fields: Array<{ name: string }> } }
     const fields = type.fields.map(({ name }) => name)
     const documents = changes.map(({ document }) => document).join('\n')
-    expect(fields.filter((name) => !documents.includes(`${name}(`))).toEqual([])
+    // Refused to everybody, whatever the ids are.
+    const refused = ['agentTokenCreate', 'agentTokenRevoke']
+    expect(fields.filter((name) => !documents.includes(`${name}(`))).toEqual(refused)
   })
 
   it.each(changes)('$name answers 404 to an administrator of another organization', async (change) => {
@@ -388,6 +445,8 @@ describe('reading', () => {
     ['Team', teamId],
     ['TeamMember', ({ ids }) => globalId('TeamMember', ids['team'] ?? '', ids['user'] ?? '')],
     ['TeamPipeline', ({ ids }) => globalId('TeamPipeline', ids['team'] ?? '', ids['team_pipeline'] ?? '')],
+    ['Suite', suiteId],
+    ['TeamSuite', teamSuiteId],
     ['Organization', orgId],
   ]
 

@@ -41,9 +41,11 @@ const resources = {
     table: 'pipeline_templates',
   },
   Rule: { url: `${org}/rules/:rule`, noun: 'rule', table: 'rules' },
+  Suite: { url: `${org}/suites/:suite`, noun: 'suite', table: 'test_suites', by: 'slug' },
   Team: { url: team, noun: 'team', table: 'teams' },
   TeamMember: { url: `${team}/members/:user`, noun: 'team', parent: 'Team' },
   TeamPipeline: { url: `${team}/pipelines/:team_pipeline`, noun: 'team', parent: 'Team' },
+  TeamSuite: { url: `${team}/suites/:team_suite`, noun: 'team', parent: 'Team' },
   User: { url: `${org}/members/:user`, noun: 'user' },
 } satisfies Record<string, Resource>
 

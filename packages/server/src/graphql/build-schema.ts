@@ -23,11 +23,12 @@ import {
   type GraphQLType,
   type TypeNode,
 } from 'graphql'
+import { badRequest } from '../lib/errors.ts'
 import { ownColumn } from './fields.ts'
 import { carryOut } from './mutations.ts'
 import { typeOf, type GraphqlContext } from './node.ts'
 import type { Row } from './rest.ts'
-import type { Field, Fields, Inputs, Mutation, Part, Written } from './table.ts'
+import type { Field, Fields, Inputs, Mutation, Part, RefusedMutation, Written } from './table.ts'
 
 export function schemaOf(parts: readonly Part[]): GraphQLSchema {
   const types = new Types()
@@ -83,9 +84,10 @@ class Types {
     return type
   }
 
-  addMutations(mutations: ReadonlyArray<[string, Mutation]>) {
+  addMutations(mutations: ReadonlyArray<[string, Mutation | RefusedMutation]>) {
     const fields = mutations.map(([name, mutation]): [string, Field] => {
-      const { typeName = name.replace(/^./, (letter) => letter.toUpperCase()), at, input, payload } = mutation
+      if ('refusal' in mutation) return [name, this.refused(pascal(name), mutation)]
+      const { typeName = pascal(name), at, input, payload } = mutation
       const ids = Object.fromEntries(Object.keys(at).map((id) => [id, 'ID!']))
       this.addInput(`${typeName}Input`, { clientMutationId: 'String', ...ids, ...input })
       this.addObject(`${typeName}Payload`, { clientMutationId, ...payload })
@@ -94,6 +96,15 @@ class Types {
       return [name, { type: `${typeName}Payload`, args: { input: `${typeName}Input!` }, resolve }]
     })
     return this.addObject('Mutation', Object.fromEntries(fields))
+  }
+
+  private refused(typeName: string, { refusal, inputs, payload }: RefusedMutation): Field {
+    this.addInput(`${typeName}Input`, { clientMutationId: 'String', ...inputs })
+    this.addObject(`${typeName}Payload`, { clientMutationId, ...payload })
+    const resolve = () => {
+      throw badRequest(refusal)
+    }
+    return { type: `${typeName}Payload`, args: { input: `${typeName}Input!` }, resolve }
   }
 
   private addInput(name: string, fields: Inputs): void {
@@ -139,6 +150,8 @@ class Types {
     return this.addObject(name, fields, 'Connection')
   }
 }
+
+const pascal = (name: string) => name.replace(/^./, (letter) => letter.toUpperCase())
 
 const clientMutationId: Field<Written> = {
   type: 'String',

@@ -98,6 +98,18 @@ export const list = <Args extends object>(
   },
 })
 
+/** `order` of short lists. Without it, they are in the order of REST: oldest first. */
+export const byOrder = (type: string) => ({
+  args: { order: type },
+  choose(rows: Row[], { order }: { order?: string | null }): Row[] {
+    if (order === 'recently_created') return rows.toReversed()
+    return order === 'name' ? rows.toSorted((a, b) => compareNames(a['name'], b['name'])) : rows
+  },
+})
+
+const compareNames = (a: unknown, b: unknown): number =>
+  textOf(a).toLowerCase() < textOf(b).toLowerCase() ? -1 : 1
+
 async function readParams(source: Node, columns: Readonly<Record<string, string>>): Promise<Address> {
   const values = await Promise.all(
     Object.entries(columns).map(async ([name, column]) => [name, await source.text(column)] as const),

@@ -96,7 +96,7 @@ describe('what the subset does not have', () => {
       '{ organization(id: "x") { id } }',
       /^Unknown argument "id" on field "Query\.organization"/,
     ],
-    ['a type', '{ node(id: "x") { ... on Registry { id } } }', /^Unknown type "Registry"/],
+    ['a type', '{ node(id: "x") { ... on RegistryToken { id } } }', /^Unknown type "RegistryToken"/],
     [
       'a field of an input',
       'mutation { pipelineUpdate(input: { id: "x", nextBuildNumber: 5 }) { clientMutationId } }',

@@ -65,7 +65,7 @@ export async function carryOut(
   input: Row,
   context: GraphqlContext,
 ): Promise<Written> {
-  const [method, path = ''] = route.split(' ') as [WriteMethod, string?]
+  const [method, path = ''] = route.split(' ') as [WriteMethod | 'GET', string?]
   const type = Object.values(at).find((named) => named !== 'Organization')
   const { url, noun } = resourceOf(type ?? 'Organization')
   const found: Address[] = []
@@ -74,7 +74,8 @@ export async function carryOut(
   }
   const address: Address = Object.assign({}, ...found)
   if (found.some(({ org }) => org !== address.org)) throw notFound(`No ${noun} found`)
-  await check?.(context, address)
+  await check?.(context, address, input)
+  if (method === 'GET') return { input, address, row: await context.rest.get(url, address) }
   const body = fields && method !== 'DELETE' ? bodyOf(fields, input) : undefined
   return { input, address, row: await context.rest.write(method, `${url}${path}`, address, body) }
 }

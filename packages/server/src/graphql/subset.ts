@@ -1,6 +1,7 @@
 // The whole schema.
 import type { GraphQLSchema } from 'graphql'
 import { schemaOf } from './build-schema.ts'
+import { absentPart } from './types/absent.ts'
 import { agentPart } from './types/agent.ts'
 import { buildPart } from './types/build.ts'
 import { clusterQueuePart } from './types/cluster-queue.ts'
@@ -15,6 +16,7 @@ import { pipelineTemplatePart } from './types/pipeline-template.ts'
 import { pipelinePart } from './types/pipeline.ts'
 import { repositoryPart } from './types/repository.ts'
 import { rulePart } from './types/rule.ts'
+import { suitePart } from './types/suite.ts'
 import { teamMembershipPart } from './types/team-membership.ts'
 import { teamPart } from './types/team.ts'
 
@@ -36,4 +38,6 @@ export const buildSubset = (): GraphQLSchema =>
     teamPart,
     teamMembershipPart,
     rulePart,
+    suitePart,
+    absentPart,
   ])

@@ -41,7 +41,7 @@ export interface Part {
   scalars?: Readonly<Record<string, { description: string; read?: (value: unknown) => unknown }>>
   inputs?: Readonly<Record<string, Inputs>>
   queries?: Fields
-  mutations?: Readonly<Record<string, Mutation>>
+  mutations?: Readonly<Record<string, Mutation | RefusedMutation>>
 }
 
 export type Fields<Source = Node> = Readonly<Record<string, string | Field<Source>>>
@@ -81,15 +81,22 @@ export interface BodyInput extends Input {
   toBody?: (value: unknown) => unknown
 }
 
+/** A mutation of what Millrace does not have. Documents that name it are valid; who sends one is told the reason. */
+export interface RefusedMutation {
+  refusal: string
+  inputs: Inputs
+  payload: Readonly<Record<string, Field<Written>>>
+}
+
 export interface Mutation {
   /** The begin of the names of its input and payload types, if it is not that of the mutation. */
   typeName?: string
-  /** The method, and what follows the URL of the object that `at` names. */
-  route: 'PUT' | 'DELETE' | `${'POST' | 'PUT'} /${string}`
+  /** The method, and what follows the URL of the object that `at` names. GET: the mutation changes nothing. */
+  route: 'GET' | 'PUT' | 'DELETE' | `${'POST' | 'PUT' | 'DELETE'} /${string}`
   /** The fields of the input that hold ids, and their types. If two, one is the organization, and both must fit. */
   at: Readonly<Record<string, ResourceType>>
-  /** Throws if the object at the address must not be changed. */
-  check?: (context: GraphqlContext, address: Address) => Promise<void>
+  /** Throws if the object at the address must not be changed, or not so. */
+  check?: (context: GraphqlContext, address: Address, input: Row) => Promise<void>
   input?: BodyInputs
   payload: Readonly<Record<string, Field<Written>>>
 }

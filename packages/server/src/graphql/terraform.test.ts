@@ -14,6 +14,7 @@ import {
   type TestUser,
 } from '../../test/builders.ts'
 import { graphql, graphqlData } from '../../test/graphql/client.ts'
+import { providerDocument } from '../../test/graphql/provider-operations.ts'
 import {
   clusterDocuments,
   nodeDocument,
@@ -291,7 +292,7 @@ describe('a pipeline schedule', () => {
       message: 'At night',
       commit: 'HEAD',
       branch: 'main',
-      env: 'FULL=true\nEMPTY=\nURL=a=b',
+      env: 'FULL="true"\nEMPTY=\nURL=a=b',
       enabled: true,
     }
     const pipelineId = btoa(`Pipeline---${pipeline.id}`)
@@ -600,6 +601,99 @@ describe('a rule', () => {
   })
 })
 
+describe('a rule of version 1.38', () => {
+  it('keeps its document as it was written, and is updated', async () => {
+    const [source, target] = [await aPipeline(app, org, 'steps: []'), await aPipeline(app, org, 'steps: []')]
+    const ruleType = 'pipeline.artifacts_read.pipeline'
+    const value = `{"target_pipeline":"${target.slug}","source_pipeline":"${source.id}"}`
+    const create = { organizationId, ruleType, description: 'Before', value }
+    const { ruleCreate } = await ask(providerDocument('createOrganizationRule'), create)
+    const made = ruleCreate?.rule ?? {}
+    expect(made).toMatchObject({ description: 'Before', document: `{"rule":"${ruleType}","value":${value}}` })
+    expect((await ask(providerDocument('getOrganizationRule'), { uuid: made.uuid })).rule).toEqual(made)
+    const changed = `{"source_pipeline":"${target.slug}","target_pipeline":"${source.slug}"}`
+    const change = { organizationId, id: made.id, description: null, value: changed }
+    const { ruleUpdate } = await ask(providerDocument('updateOrganizationRule'), change)
+    expect(ruleUpdate?.rule).toEqual({
+      ...made,
+      description: null,
+      document: `{"rule":"${ruleType}","value":${changed}}`,
+      source: { uuid: target.id },
+      target: { uuid: source.id },
+    })
+  })
+})
+
+describe('a test suite', () => {
+  it('has teams that are added, changed and removed', async () => {
+    const [owner, reader] = [await aTeam(app, org, admin), await aTeam(app, org, admin)]
+    const { body } = await app.request('POST', `${org.path}/suites`, {
+      token: admin.token,
+      body: { name: unique('suite'), default_branch: 'main', emoji: ':rocket:', team_ids: [owner.id] },
+    })
+    const suiteId = body.graphql_id
+    const [ownerId, teamId] = [owner, reader].map(({ id }) => btoa(`Team---${id}`))
+    const create = { suiteId, teamId, accessLevel: 'READ_ONLY' }
+    const { teamSuiteCreate } = await ask(providerDocument('createTestSuiteTeam'), create)
+    const made = teamSuiteCreate?.teamSuite ?? {}
+    expect(made).toEqual({
+      id: made.id,
+      teamSuiteUuid: made.teamSuiteUuid,
+      accessLevel: 'READ_ONLY',
+      team: { id: teamId },
+      suite: { id: suiteId },
+    })
+    const { suite } = await ask(providerDocument('getTestSuite'), { id: suiteId, teamCount: 50 })
+    expect(suite).toMatchObject({
+      id: suiteId,
+      uuid: body.id,
+      defaultBranch: 'main',
+      emoji: ':rocket:',
+      name: body.name,
+      slug: body.slug,
+    })
+    const edges = suite?.teams?.edges as unknown as Array<{ node: Json }>
+    expect(new Map(edges.map(({ node }) => [node.team?.id, node.accessLevel]))).toEqual(
+      new Map([
+        [ownerId, 'MANAGE_AND_READ'],
+        [teamId, 'READ_ONLY'],
+      ]),
+    )
+    const change = { id: made.id, accessLevel: 'MANAGE_AND_READ' }
+    const { teamSuiteUpdate } = await ask(providerDocument('updateTestSuiteTeam'), change)
+    expect(teamSuiteUpdate?.teamSuite).toMatchObject({ accessLevel: 'MANAGE_AND_READ' })
+    const { node } = await ask(providerDocument('getNode'), { id: made.id })
+    expect(node).toEqual({ ...made, accessLevel: 'MANAGE_AND_READ' })
+    await ask(providerDocument('deleteTestSuiteTeam'), { id: made.id })
+    expect(await show(`/teams/${reader.id}/suites/${String(body.id)}`)).toEqual({ status: 404 })
+  })
+})
+
+describe('what Millrace does not have', () => {
+  it('is null where it is read', async () => {
+    expect(await ask(providerDocument('getAgentToken'), { slug: 'x' })).toEqual({ agentToken: null })
+    expect(await ask(providerDocument('GetRegistryID'), { slug: 'x' })).toEqual({ registry: null })
+  })
+
+  it('is refused with the reason where it is used', async () => {
+    const refusal = async (name: string, variables: object) =>
+      (await graphql(app, admin.token, providerDocument(name), { ...variables })).messages
+    const noTokens = [expect.stringContaining('There are no agent tokens outside of clusters.')]
+    expect(await refusal('createAgentToken', { organizationId })).toEqual(noTokens)
+    expect(await refusal('revokeAgentToken', { id: 'x', reason: 'x' })).toEqual(noTokens)
+    const enforce = { organizationID: organizationId, value: true }
+    expect(await refusal('setOrganization2FA', enforce)).toEqual([
+      expect.stringContaining('Millrace has no second factor of its own'),
+    ])
+    const none = await ask(providerDocument('setOrganization2FA'), { ...enforce, value: false })
+    expect(none).toEqual({
+      organizationEnforceTwoFactorAuthenticationForMembersUpdate: {
+        organization: { membersRequireTwoFactorAuthentication: false },
+      },
+    })
+  })
+})
+
 describe('an organization', () => {
   it('is read, and its allowed addresses are set', async () => {
     const expected = { id: organizationId, uuid: org.id }
@@ -624,6 +718,28 @@ describe('an organization', () => {
       id: organizationId,
       slug: org.slug,
     })
+  })
+
+  it('has a banner', async () => {
+    const own = await anOrganization(app)
+    const { token } = await anAdmin(app, own)
+    const ownId = btoa(`Organization---${own.id}`)
+    const run = (name: string, variables: Record<string, unknown>) =>
+      graphqlData(app, token, providerDocument(name), variables)
+    const bannersOf = async () =>
+      (await run('getOrganiztionBanner', { orgSlug: own.slug })).organization?.banners?.edges
+    expect(await bannersOf()).toEqual([])
+    const { organizationBannerUpsert } = await run('upsertBanner', {
+      organizationId: ownId,
+      message: 'Hello',
+    })
+    const banner = organizationBannerUpsert?.banner
+    expect(banner).toEqual({ id: expect.any(String), uuid: expect.any(String), message: 'Hello' })
+    expect(await bannersOf()).toEqual([{ node: banner }])
+    await run('deleteBanner', { organizationId: ownId })
+    expect(await bannersOf()).toEqual([])
+    const again = await graphql(app, token, providerDocument('deleteBanner'), { organizationId: ownId })
+    expect(again.messages).toEqual([expect.stringContaining('does not have an active banner')])
   })
 
   it('has members, by e-mail address and by role', async () => {

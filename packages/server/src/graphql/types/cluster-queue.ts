@@ -1,10 +1,27 @@
+import { badRequest } from '../../lib/errors.ts'
 import { instanceShapes } from '../../resources/clusters/queues/schema.ts'
 import { atUrl, embedded, from } from '../fields.ts'
 import { byId, byIdInOrganization, givenId, ifGiven, written } from '../mutations.ts'
+import { rowOf } from '../rest.ts'
 import type { Part } from '../table.ts'
 
 const ofQueue = byIdInOrganization('ClusterQueue')
 const dispatch = { at: byId('ClusterQueue'), payload: { queue: written('ClusterQueue!') } }
+
+/** REST has the settings of the platform beside the shape. */
+const hostedAgents = (verb: 'Create' | 'Update') =>
+  ifGiven(`HostedAgentsQueueSettings${verb}Input`, {
+    column: 'hostedAgents',
+    toBody(value) {
+      const { platformSettings, ...settings } = rowOf(value)
+      const { linux, macos } = rowOf(platformSettings)
+      if (Object.values(rowOf(macos)).some((version) => version !== null)) {
+        throw badRequest('The versions of macOS and Xcode are those of the machine, and cannot be chosen.')
+      }
+      const { agentImageRef } = rowOf(linux)
+      return agentImageRef ? { agentImageRef, ...settings } : settings
+    },
+  })
 
 export const clusterQueuePart: Part = {
   nodes: {
@@ -51,10 +68,20 @@ export const clusterQueuePart: Part = {
     HostedAgentInstanceShapeName: Object.fromEntries(instanceShapes.map((shape) => [shape, shape])),
   },
   inputs: {
-    HostedAgentsQueueSettingsCreateInput: { instanceShape: 'HostedAgentInstanceShapeName!' },
+    HostedAgentsLinuxPlatformSettingsInput: { agentImageRef: 'String' },
+    HostedAgentsMacosPlatformSettingsInput: { macosVersion: 'String', xcodeVersion: 'String' },
+    HostedAgentsPlatformSettingsInput: {
+      linux: 'HostedAgentsLinuxPlatformSettingsInput',
+      macos: 'HostedAgentsMacosPlatformSettingsInput',
+    },
+    HostedAgentsQueueSettingsCreateInput: {
+      instanceShape: 'HostedAgentInstanceShapeName!',
+      platformSettings: 'HostedAgentsPlatformSettingsInput',
+    },
     HostedAgentsQueueSettingsUpdateInput: {
       agentImageRef: 'String',
       instanceShape: 'HostedAgentInstanceShapeName!',
+      platformSettings: 'HostedAgentsPlatformSettingsInput',
     },
   },
   mutations: {
@@ -63,7 +90,7 @@ export const clusterQueuePart: Part = {
       at: { organizationId: 'Organization', clusterId: 'Cluster' },
       input: {
         description: 'String',
-        hostedAgents: ifGiven('HostedAgentsQueueSettingsCreateInput', { column: 'hostedAgents' }),
+        hostedAgents: hostedAgents('Create'),
         key: 'String!',
       },
       payload: { clusterQueue: written('ClusterQueue!') },
@@ -73,7 +100,7 @@ export const clusterQueuePart: Part = {
       at: ofQueue,
       input: {
         description: 'String',
-        hostedAgents: ifGiven('HostedAgentsQueueSettingsUpdateInput', { column: 'hostedAgents' }),
+        hostedAgents: hostedAgents('Update'),
       },
       payload: { clusterQueue: written('ClusterQueue!') },
     },

@@ -1,9 +1,9 @@
 import { badRequest } from '../../lib/errors.ts'
 import { urlOf } from '../addresses.ts'
 import { pageArgs } from '../connections.ts'
-import { from, list } from '../fields.ts'
+import { byOrder, embedded, from, list } from '../fields.ts'
 import { readIdOf, uuidOf } from '../ids.ts'
-import { addressed } from '../mutations.ts'
+import { addressed, written } from '../mutations.ts'
 import { findAt, findById } from '../node.ts'
 import type { Part } from '../table.ts'
 import { jobFilter } from './job.ts'
@@ -40,13 +40,14 @@ export const organizationPart: Part = {
         resolve: async ({ address }, _, { rest }) =>
           (await rest.get(`${organization}/api-settings`, address))['allowed_ip_addresses'],
       },
+      banners: list('OrganizationBanner', 'banners'),
       cluster: {
         type: 'Cluster',
         args: { id: 'ID!' },
         resolve: ({ address }, { id }: { id: string }, context) =>
           findAt(context, 'Cluster', { ...address, cluster: uuidOf('Cluster', id) }),
       },
-      clusters: list('Cluster', 'clusters'),
+      clusters: list('Cluster', 'clusters', byOrder('ClusterOrder')),
       createdAt: 'DateTime!',
       jobs: list('Job', 'jobs', {
         args: {
@@ -69,7 +70,7 @@ export const organizationPart: Part = {
         resolve: () => false,
       },
       name: 'String!',
-      pipelineTemplates: list('PipelineTemplate', 'pipeline-templates'),
+      pipelineTemplates: list('PipelineTemplate', 'pipeline-templates', byOrder('PipelineTemplateOrder')),
       pipelines: list('Pipeline', 'pipelines', {
         args: {
           archived: { type: 'Boolean', defaultValue: false },
@@ -82,10 +83,22 @@ export const organizationPart: Part = {
       }),
       rules: list('Rule', 'rules'),
       slug: 'String!',
-      teams: list('Team', 'teams'),
+      teams: list('Team', 'teams', byOrder('TeamOrder')),
       url: from('web_url', 'String!'),
       uuid: 'String!',
     },
+    OrganizationBanner: {
+      createdAt: 'DateTime!',
+      createdBy: embedded('User', 'created_by'),
+      message: 'String!',
+      updatedAt: 'DateTime!',
+      uuid: 'ID!',
+    },
+  },
+  enums: {
+    ClusterOrder: 'NAME RECENTLY_CREATED',
+    PipelineTemplateOrder: 'NAME RECENTLY_CREATED',
+    TeamOrder: 'NAME RECENTLY_CREATED',
   },
   mutations: {
     organizationApiIpAllowlistUpdate: {
@@ -102,8 +115,32 @@ export const organizationPart: Part = {
       },
       payload: { organization: addressed('Organization!') },
     },
+    organizationBannerUpsert: {
+      route: 'PUT /banners',
+      at: { organizationId: 'Organization' },
+      input: { message: 'String!' },
+      payload: { banner: written('OrganizationBanner!') },
+    },
+    organizationBannerDelete: {
+      route: 'DELETE /banners',
+      at: { organizationId: 'Organization' },
+      payload: { organization: addressed('Organization!') },
+    },
+    organizationEnforceTwoFactorAuthenticationForMembersUpdate: {
+      typeName: 'OrganizationEnforceTwoFactorAuthenticationForMembersUpdateMutation',
+      route: 'GET',
+      at: { organizationId: 'Organization' },
+      async check(_, __, input) {
+        if (input['membersRequireTwoFactorAuthentication'] === true) throw badRequest(noSecondFactor)
+      },
+      input: { membersRequireTwoFactorAuthentication: 'Boolean!' },
+      payload: { organization: addressed('Organization!') },
+    },
   },
 }
+
+const noSecondFactor =
+  'Millrace has no second factor of its own, so members cannot be required to have one. Single sign-on can ask for one.'
 
 type PipelineArgs = {
   archived?: boolean | null

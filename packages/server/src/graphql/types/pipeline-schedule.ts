@@ -84,7 +84,19 @@ function readEnv(text: unknown): Record<string, string> {
     lines.map((line) => {
       const [, name = '', value = ''] = /^\s*([^=\s]+)=(.*?)\r?$/.exec(line) ?? []
       if (name === '') throw badRequest(`A line of \`env\` is not NAME=value: ${line.slice(0, 100)}`)
-      return [name, value]
+      return [name, unquoted(value)]
     }),
   )
+}
+
+/** Clients write values in quotes, with escapes. */
+function unquoted(value: string): string {
+  const [, single] = /^'(.*)'$/.exec(value) ?? []
+  if (single !== undefined) return single
+  if (!/^".*"$/.test(value)) return value
+  try {
+    return String(JSON.parse(value))
+  } catch {
+    return value.slice(1, -1)
+  }
 }

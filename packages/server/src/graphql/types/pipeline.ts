@@ -9,6 +9,7 @@ import { selects } from '../selections.ts'
 import type { BodyInputs, Part } from '../table.ts'
 import { buildFilter, type BuildArgs } from './build.ts'
 import { bySlugOrUuid } from './find.ts'
+import { webhookOf } from './repository.ts'
 
 const change = { at: byId('Pipeline'), payload: { pipeline: written('Pipeline!') } }
 
@@ -169,7 +170,23 @@ export const pipelinePart: Part = {
     pipelineCreateWebhook: {
       ...change,
       route: 'POST /webhook',
-      payload: { ...change.payload, pipelineID: givenId },
+      payload: {
+        ...change.payload,
+        pipelineID: givenId,
+        webhook: {
+          type: 'RepositoryProviderWebhook',
+          resolve: ({ address, row }) => webhookOf(address, rowOf(row['provider'])),
+        },
+      },
+    },
+    pipelineDeleteWebhook: {
+      route: 'DELETE /webhook',
+      at: byId('Pipeline'),
+      input: { repository: 'String' },
+      payload: {
+        deletedWebhookExternalId: { type: 'String', description: 'Always null.', resolve: () => null },
+        pipeline: addressed('Pipeline!'),
+      },
     },
   },
 }

@@ -1,7 +1,8 @@
 // The host of a pipeline's repository and its settings, as `provider` of REST has them.
+import type { Address } from '../addresses.ts'
 import { embedded, from } from '../fields.ts'
 import { Node } from '../node.ts'
-import { rowOf } from '../rest.ts'
+import { rowOf, type Row } from '../rest.ts'
 import type { Fields, Part } from '../table.ts'
 
 const flags = (names: string): Fields =>
@@ -61,16 +62,34 @@ const typesById: Readonly<Record<string, string>> = {
 
 const providerOf = (host: string) => `RepositoryProvider${host}`
 
+const typeOfProvider = (provider: Row): string => providerOf(typesById[String(provider['id'])] ?? 'Unknown')
+
+/** `provider` is that of a pipeline in REST. */
+export const webhookOf = (address: Address, provider: Row): Node | null =>
+  provider['webhook_id'] ? new Node(`${typeOfProvider(provider)}Webhook`, address, provider) : null
+
+const webhookFields: Fields = {
+  externalId: from('webhook_id', 'String!'),
+  url: from('webhook_url', 'String!'),
+}
+
 const typesOfHost = ([host, fields]: [string, Fields]): Array<[string, Fields]> => [
   [
     providerOf(host),
     {
       name: { type: 'String!', resolve: () => host },
       settings: embedded(`${providerOf(host)}Settings!`, 'settings'),
+      webhook: {
+        type: 'RepositoryProviderWebhook',
+        description:
+          'The webhook that was created here at the host. Null to those who may not edit the pipeline.',
+        resolve: ({ address, known }) => webhookOf(address, known),
+      },
       webhookUrl: 'String',
     },
   ],
   [`${providerOf(host)}Settings`, fields],
+  [`${providerOf(host)}Webhook`, webhookFields],
 ]
 
 const hosts = Object.keys(settings)
@@ -81,6 +100,10 @@ export const repositoryPart: Part = {
       fields: { name: 'String!', webhookUrl: 'String' },
       types: hosts.map(providerOf),
     },
+    RepositoryProviderWebhook: {
+      fields: webhookFields,
+      types: hosts.map((host) => `${providerOf(host)}Webhook`),
+    },
   },
   objects: {
     Repository: {
@@ -88,7 +111,7 @@ export const repositoryPart: Part = {
         type: 'RepositoryProvider',
         async resolve(pipeline) {
           const row = rowOf(await pipeline.get('provider'))
-          return new Node(providerOf(typesById[String(row['id'])] ?? 'Unknown'), pipeline.address, row)
+          return new Node(typeOfProvider(row), pipeline.address, row)
         },
       },
       url: from('repository', 'String!'),

@@ -1,18 +1,44 @@
 import { badRequest } from '../../lib/errors.ts'
 import { urlOf } from '../addresses.ts'
 import { embedded } from '../fields.ts'
-import { globalId } from '../ids.ts'
+import { globalId, readIdOf } from '../ids.ts'
 import { byIdInOrganization, givenId, written } from '../mutations.ts'
-import { Node } from '../node.ts'
-import type { Field, Part } from '../table.ts'
+import { findById, Node } from '../node.ts'
+import type { BodyInputs, Field, Part } from '../table.ts'
+
+const ofRule = byIdInOrganization('Rule')
+
+const content: BodyInputs = {
+  description: 'String',
+  value: {
+    type: 'JSON!',
+    description: 'source_pipeline, target_pipeline, and conditions: an object, or its text.',
+    toBody(value) {
+      if (typeof value !== 'object') throw badRequest('`value` must be a JSON object.')
+      return value
+    },
+  },
+}
 
 export const rulePart: Part = {
+  queries: {
+    rule: {
+      type: 'Rule',
+      args: { uuid: 'ID!' },
+      resolve: (_, { uuid }: { uuid: string }, context) => findById(context, readIdOf('Rule', uuid)),
+    },
+  },
   nodes: {
     Rule: {
       action: 'RuleAction!',
       conditions: '[String!]!',
       createdAt: 'DateTime!',
       createdBy: embedded('User', 'created_by'),
+      description: 'String',
+      document: {
+        type: 'String!',
+        description: 'JSON text: the type as `rule`, and `value` as it was written.',
+      },
       effect: 'RuleEffect!',
       source: pipelineById('RuleSource', 'source_uuid'),
       sourceType: 'RuleSourceType!',
@@ -38,18 +64,12 @@ export const rulePart: Part = {
           type: 'String!',
           description: 'pipeline.trigger_build.pipeline or pipeline.artifacts_read.pipeline',
         },
-        value: {
-          type: 'JSON!',
-          description: 'source_pipeline, target_pipeline, and conditions: an object, or its text.',
-          toBody(value) {
-            if (typeof value !== 'object') throw badRequest('`value` must be a JSON object.')
-            return value
-          },
-        },
+        ...content,
       },
       payload: { rule: written('Rule!') },
     },
-    ruleDelete: { route: 'DELETE', at: byIdInOrganization('Rule'), payload: { deletedRuleId: givenId } },
+    ruleUpdate: { route: 'PUT', at: ofRule, input: content, payload: { rule: written('Rule!') } },
+    ruleDelete: { route: 'DELETE', at: ofRule, payload: { deletedRuleId: givenId } },
   },
 }
 

@@ -23,14 +23,9 @@ export const teamMembershipPart: Part = {
       pipeline: atUrl('Pipeline', 'pipeline_url', 'pipeline_id'),
       team: reference('Team'),
     },
-    // Clients name these types in their queries of `node`, which would be refused without them.
-    Suite: { name: 'String!', slug: 'String!', uuid: 'ID!' },
-    TeamSuite: { accessLevel: 'SuiteAccessLevels!', suite: 'Suite', team: 'Team', uuid: 'ID!' },
   },
-  descriptions: { TeamSuite: 'Suites belong to no team here, so there is none.' },
   enums: {
     PipelineAccessLevels: 'BUILD_AND_READ MANAGE_BUILD_AND_READ READ_ONLY',
-    SuiteAccessLevels: 'MANAGE_AND_READ READ_ONLY',
   },
   mutations: {
     teamMemberCreate: {
@@ -92,7 +87,7 @@ export const teamMembershipPart: Part = {
   },
 }
 
-function idsWith(type: string, column: string, description: string): Fields {
+export function idsWith(type: string, column: string, description: string): Fields {
   const idsOf = async (source: Node) => [source.address['team'] ?? '', await source.text(column)] as const
   return {
     id: { type: 'ID!', description, resolve: async (source) => globalId(type, ...(await idsOf(source))) },

@@ -6,11 +6,20 @@ import { textOf, type Rest } from '../rest.ts'
 import type { BodyInputs, Part } from '../table.ts'
 import { addressOfSlug } from './find.ts'
 
+/** There are no package registries here; their rights are stored for clients that set them. */
+const rights = [
+  'membersCanCreatePipelines',
+  'membersCanCreateRegistries',
+  'membersCanCreateSuites',
+  'membersCanDestroyPackages',
+  'membersCanDestroyRegistries',
+]
+
 const settings: BodyInputs = {
   defaultMemberRole: 'TeamMemberRole!',
   description: 'String',
   isDefaultTeam: 'Boolean!',
-  membersCanCreatePipelines: ifGiven('Boolean'),
+  ...Object.fromEntries(rights.map((right) => [right, ifGiven('Boolean')])),
   name: 'String!',
   privacy: 'TeamPrivacy!',
 }
@@ -37,12 +46,13 @@ export const teamPart: Part = {
       description: 'String',
       isDefaultTeam: from('default', 'Boolean!'),
       members: list('TeamMember', 'members'),
-      membersCanCreatePipelines: 'Boolean!',
+      ...Object.fromEntries(rights.map((right) => [right, 'Boolean!'])),
       name: 'String!',
       organization: reference('Organization'),
       pipelines: list('TeamPipeline', 'pipelines'),
       privacy: 'TeamPrivacy!',
       slug: 'String!',
+      suites: list('TeamSuite', 'suites'),
       uuid: 'ID!',
     },
   },
