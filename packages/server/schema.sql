@@ -895,6 +895,7 @@ create table notification_services (
   created_at timestamp(3) with time zone not null default now(),
   created_by uuid,
   refresh_leased_until timestamp(3) with time zone,
+  provider_name text,
   constraint notification_services_pkey PRIMARY KEY (id),
   constraint notification_services_provider_check CHECK ((provider = ANY (ARRAY['webhook'::text, 'chat'::text, 'cloud_event_bus'::text, 'monitoring_pipeline_visibility'::text, 'open_telemetry_tracing'::text, 'event_log_api'::text, 'chat_workspace'::text, 'issue_tracker'::text]))),
   constraint notification_services_scope_check CHECK ((scope = ANY (ARRAY['all'::text, 'some_projects'::text, 'some_teams'::text, 'some_clusters'::text]))),

@@ -671,6 +671,7 @@ export interface Tables {
     created_at: Generated<string>
     created_by: string | null
     refresh_leased_until: string | null
+    provider_name: string | null
   }
   oauth_codes: {
     code_hash: Buffer

@@ -3,6 +3,7 @@ import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { newId } from '../../../lib/ids.ts'
 import { sealSecrets } from '../../../notifications/delivery/open-service.ts'
+import { toStored } from '../../../notifications/providers/other-names.ts'
 import { auditData, subjectOf } from './audit.ts'
 import { sendPing } from './send-ping.ts'
 import * as services from './queries.ts'
@@ -15,8 +16,10 @@ export async function createService(
   body: CreateServiceBody,
 ): Promise<services.ServiceRow> {
   refuseUnknownKeys(body, null)
-  const provider = readProvider(org, body)
-  const { plain, secrets } = splitSecrets(provider, readNewSettings(org, provider, body.settings))
+  const named = readProvider(org, body)
+  const { name, provider } = named
+  const settings = toStored(named, readNewSettings(org, named, body.settings))
+  const { plain, secrets } = splitSecrets(provider, settings)
   const states = readStates([], body.build_states)
   return inTransaction(ctx.db, async (trx) => {
     const id = newId()
@@ -25,6 +28,7 @@ export async function createService(
       id,
       organization_id: org.id,
       provider: provider.id,
+      ...(name === provider.id ? {} : { provider_name: name }),
       description: body.description ?? '',
       scope: targets?.scope ?? 'all',
       branch_configuration: body.branch_configuration ?? '',

@@ -3,8 +3,8 @@ import { hasFeature, type Organization } from '../../../auth/caller.ts'
 import { graphqlId } from '../../../lib/ids.ts'
 import { mask } from '../../../lib/masks.ts'
 import { buildStateNames } from '../../../notifications/names.ts'
-import { providers } from '../../../notifications/providers/table.ts'
-import type { Field, Provider, Settings } from '../../../notifications/provider.ts'
+import { providerOf, toShown, type NamedProvider } from '../../../notifications/providers/other-names.ts'
+import type { Field, Settings } from '../../../notifications/provider.ts'
 import { presentUserOrNull } from '../../people/user/present.ts'
 import type { NotificationService } from './response-schema.ts'
 import type { ServiceRow } from './queries.ts'
@@ -19,12 +19,13 @@ export function presentService(
   service: ServiceRow,
   settings: Settings,
 ): Static<typeof NotificationService> {
-  const provider = providers[service.provider]
+  const named = providerOf(service)
+  const { name: id, provider } = named
   return {
     id: service.id,
     graphql_id: provider.graphqlType === null ? null : graphqlId(provider.graphqlType, service.id),
     url: serviceUrl(url, org.slug, service.id),
-    provider: { id: provider.id, name: provider.name },
+    provider: { id, name: provider.name },
     description: service.description,
     enabled: isEnabled(service),
     broken_at: service.broken_at,
@@ -42,7 +43,7 @@ export function presentService(
       job_activated: false,
       ...Object.fromEntries(buildStateNames.map((name) => [name, service.build_states.includes(name)])),
     },
-    settings: presentSettings(org, provider, settings),
+    settings: presentSettings(org, named, toShown(named, settings)),
     created_at: service.created_at,
     created_by: presentUserOrNull(url, service.created_by),
   }
@@ -51,7 +52,7 @@ export function presentService(
 export const isEnabled = ({ disabled_at: disabled, broken_at: broken }: ServiceRow): boolean =>
   disabled === null && broken === null
 
-function presentSettings(org: Organization, { fields }: Provider, settings: Settings): Settings {
+function presentSettings(org: Organization, { fields }: NamedProvider, settings: Settings): Settings {
   const shown = Object.entries(fields).filter(
     ([, { shown: how, feature }]) => how !== 'never' && (feature === undefined || hasFeature(org, feature)),
   )

@@ -13,6 +13,8 @@ export interface ServiceRow {
   id: string
   organization_id: string
   provider: ProviderId
+  /** Another name of the provider, if the service was created with it. */
+  provider_name: string | null
   description: string
   scope: ScopeName
   /** In the order given. */
@@ -31,7 +33,7 @@ export interface ServiceRow {
 }
 
 const select = sql`
-  select s.id, s.organization_id, s.provider, s.description, s.scope, s.branch_configuration, s.build_states, s.settings,
+  select s.id, s.organization_id, s.provider, s.provider_name, s.description, s.scope, s.branch_configuration, s.build_states, s.settings,
     s.secrets_sealed, s.secrets_key_id, s.is_connected, s.disabled_at, s.broken_at, s.broken_reason, s.created_at,
     ${userJson('creator')} as created_by,
     array(select coalesce(t.pipeline_id, t.team_id, t.cluster_id) from notification_service_targets t
@@ -119,6 +121,7 @@ export async function insert(
     id: string
     organization_id: string
     provider: ProviderId
+    provider_name?: string
     is_connected?: true
     created_by: string
   },

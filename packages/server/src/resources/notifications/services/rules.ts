@@ -5,13 +5,8 @@ import { hasFeature, type Organization } from '../../../auth/caller.ts'
 import { checker, type Check } from '../../../lib/check.ts'
 import { validationFailed } from '../../../lib/errors.ts'
 import { mask } from '../../../lib/masks.ts'
-import {
-  buildStateNames,
-  isProviderId,
-  providerIds,
-  type BuildStateName,
-} from '../../../notifications/names.ts'
-import { providers } from '../../../notifications/providers/table.ts'
+import { buildStateNames, providerIds, type BuildStateName } from '../../../notifications/names.ts'
+import { findProvider, type NamedProvider } from '../../../notifications/providers/other-names.ts'
 import type { Field, Provider, Settings } from '../../../notifications/provider.ts'
 import type { CreateServiceBody, UpdateServiceBody } from './schema.ts'
 
@@ -51,26 +46,29 @@ const readOnlyKeys = new Set([
 const readOnly = (key: string) =>
   key === 'enabled' ? 'enabled is read-only; use the enable and disable operations' : `${key} is read-only`
 
-export function readProvider(org: Organization, { provider: id }: CreateServiceBody): Provider {
-  if (!isProviderId(id)) throw validationFailed(`provider must be one of ${providerIds.join(', ')}`)
-  const provider = providers[id]
+export function readProvider(org: Organization, { provider: name }: CreateServiceBody): NamedProvider {
+  const named = findProvider(name)
+  if (named === undefined) throw validationFailed(`provider must be one of ${providerIds.join(', ')}`)
+  const { provider } = named
   if (provider.madeBy === 'web') {
     throw validationFailed(
-      `provider ${id} cannot be created here; connect it through the web interface, then change it here`,
+      `provider ${name} cannot be created here; connect it through the web interface, then change it here`,
     )
   }
   if (provider.feature !== undefined && !hasFeature(org, provider.feature)) {
-    throw validationFailed(`provider ${id} is not available to this organization`)
+    throw validationFailed(`provider ${name} is not available to this organization`)
   }
-  return provider
+  return named
 }
 
 /** Rule 1. Responses show the provider as an object, which may be sent back. */
-export function refuseOtherProvider(provider: Provider, sent: UpdateServiceBody['provider']): void {
-  const id = typeof sent === 'object' ? sent.id : sent
-  if (id !== undefined && id !== provider.id) {
-    throw validationFailed(`provider cannot be changed; it is ${provider.id}`)
-  }
+export function refuseOtherProvider(
+  { name, provider }: NamedProvider,
+  sent: UpdateServiceBody['provider'],
+): void {
+  const given = typeof sent === 'object' ? sent.id : sent
+  if (given === undefined || findProvider(given)?.provider.id === provider.id) return
+  throw validationFailed(`provider cannot be changed; it is ${name}`)
 }
 
 export function readStates(
@@ -86,7 +84,7 @@ export function readStates(
   return buildStateNames.filter((name) => sent?.[name] ?? before.includes(name))
 }
 
-export function readNewSettings(org: Organization, provider: Provider, sent: Settings = {}): Settings {
+export function readNewSettings(org: Organization, provider: NamedProvider, sent: Settings = {}): Settings {
   const settings: Record<string, unknown> = {}
   for (const key of Object.keys(sent)) knownField(org, provider, key)
   for (const [key, field] of Object.entries(provider.fields)) {
@@ -103,7 +101,7 @@ export function readNewSettings(org: Organization, provider: Provider, sent: Set
 /** All settings after the update. */
 export function readChangedSettings(
   org: Organization,
-  provider: Provider,
+  provider: NamedProvider,
   service: { isConnected: boolean; settings: Settings },
   sent: Settings = {},
 ): Settings {
@@ -124,7 +122,12 @@ export function readChangedSettings(
 }
 
 /** A caller who may change the address but not read a secret could otherwise have the secret sent to them. */
-function refuseMovedSecrets(provider: Provider, before: Settings, after: Settings, sent: Settings): void {
+function refuseMovedSecrets(
+  provider: NamedProvider,
+  before: Settings,
+  after: Settings,
+  sent: Settings,
+): void {
   const moved = Object.keys(provider.fields).find(
     (key) => provider.fields[key]?.isAddress && !isDeepStrictEqual(before[key] ?? null, after[key] ?? null),
   )
@@ -148,10 +151,10 @@ const isUnchanged = (field: Field, before: unknown, sent: unknown) =>
   isDeepStrictEqual(before, sent) ||
   (field.shown === 'masked' && typeof before === 'string' && sent === mask(before))
 
-function knownField(org: Organization, provider: Provider, key: string): Field {
+function knownField(org: Organization, provider: NamedProvider, key: string): Field {
   const field = Object.hasOwn(provider.fields, key) ? provider.fields[key] : undefined
   if (field === undefined) {
-    throw validationFailed(`settings.${key.slice(0, 60)} is not a setting of the provider ${provider.id}`)
+    throw validationFailed(`settings.${key.slice(0, 60)} is not a setting of the provider ${provider.name}`)
   }
   if (field.feature !== undefined && !hasFeature(org, field.feature)) {
     throw validationFailed(`settings.${key} is not available to this organization`)

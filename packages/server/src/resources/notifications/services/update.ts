@@ -5,7 +5,7 @@ import type { RequestContext } from '../../../context.ts'
 import type { Trx } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { openSettings, sealSecrets } from '../../../notifications/delivery/open-service.ts'
-import { providers } from '../../../notifications/providers/table.ts'
+import { providerOf, toShown, toStored } from '../../../notifications/providers/other-names.ts'
 import { auditData, subjectOf } from './audit.ts'
 import { sendPing } from './send-ping.ts'
 import { presentService } from './present.ts'
@@ -29,14 +29,11 @@ export async function updateService(
     const before = await services.getLocked(trx, org.id, id)
     const settingsBefore = openSettings(ctx.keys, before)
     refuseUnknownKeys(body, presentService(ctx.config.url, org, before, settingsBefore))
-    const provider = providers[before.provider]
-    refuseOtherProvider(provider, body.provider)
-    const settings = readChangedSettings(
-      org,
-      provider,
-      { isConnected: before.is_connected, settings: settingsBefore },
-      body.settings,
-    )
+    const named = providerOf(before)
+    refuseOtherProvider(named, body.provider)
+    const shownBefore = { isConnected: before.is_connected, settings: toShown(named, settingsBefore) }
+    const settings = toStored(named, readChangedSettings(org, named, shownBefore, body.settings))
+    const { provider } = named
     const { plain, secrets } = splitSecrets(provider, settings)
     const isSame = isDeepStrictEqual(settings, settingsBefore)
     const targets = await readTargets(trx, org, caller, before, body)
