@@ -153,9 +153,13 @@ describe('plugins', () => {
     expect(oneCommand('plugins: {a#v1: ~, b#v2: {x: 1}}').plugins).toHaveLength(2)
   })
 
-  it('explains the usual mistake of indentation', () => {
+  it('takes several plugins in one item, and warns of the usual mistake of indentation', () => {
     const text = 'steps:\n  - plugins:\n      - docker#v5:\n        image: node\n'
-    expect(messages(text)).toEqual(['a plugin in the list has one key, but `image` stands beside it'])
+    expect(warnings(text)).toEqual(['a plugin in the list has one key, but `image` stands beside it'])
+    expect(oneCommand('plugins: [{a#v1: {k: 1}, b#v2: ~}]').plugins).toEqual([
+      { source: 'a#v1', config: { k: 1 } },
+      { source: 'b#v2', config: null },
+    ])
   })
 
   it.each(['a', '[1]', '[""]', '[{}]', '[[a]]'])('refuses %s', (value) => {
