@@ -46,6 +46,7 @@ const auditTypes = [
   'ORGANIZATION_CREATED',
   'ORGANIZATION_INVITATION_ACCEPTED',
   'ORGANIZATION_INVITATION_CREATED',
+  'ORGANIZATION_INVITATION_RESENT', // ours
   'ORGANIZATION_INVITATION_REVOKED',
   'ORGANIZATION_MEMBER_CREATED',
   'ORGANIZATION_MEMBER_DELETED',
@@ -99,6 +100,10 @@ const auditTypes = [
 ] as const
 
 export type AuditType = (typeof auditTypes)[number]
+
+/** The types that are shown under that name, none if there is no such type. */
+export const typesNamed = (name: string): string[] =>
+  auditTypes.filter((type) => eventClassName(type) === name)
 
 /** `ORGANIZATION_UPDATED` is shown as `OrganizationUpdatedEvent`. */
 export const eventClassName = (type: string): string =>

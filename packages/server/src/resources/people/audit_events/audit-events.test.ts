@@ -227,6 +227,36 @@ describe('GET /v2/organizations/{org.slug}/audit_events', () => {
   })
 })
 
+describe('filters of audit events', () => {
+  it('choose by type, actor, subject, time and name', async () => {
+    const org = await anOrganization(app)
+    const [ada, bob] = [await anAdmin(app, org, { name: 'Ada' }), await anAdmin(app, org, { name: 'Bob' })]
+    const make = (name: string, { token }: TestUser) =>
+      app.request('POST', `${org.path}/clusters`, { token, body: { name } })
+    const first = await make('Tools', ada)
+    await make('Machines', bob)
+    const names = async (query: string) => {
+      const answer = await app.request('GET', `${org.path}/audit_events?${query}`, { token: ada.token })
+      expect(answer.status).toBe(200)
+      return answer.list
+        .filter(({ type }) => String(type) === 'ClusterCreatedEvent')
+        .map(({ subject }) => String(subject?.['name']))
+    }
+    expect(await names('type=ClusterCreatedEvent')).toEqual(['Machines', 'Tools'])
+    expect(await names('type=TeamCreatedEvent')).toEqual([])
+    expect(await names('type=Nothing')).toEqual([])
+    expect(await names(`actor=${bob.id}`)).toEqual(['Machines'])
+    expect(await names(`subject=${first.body.id}`)).toEqual(['Tools'])
+    expect(await names('q=TOOL')).toEqual(['Tools'])
+    expect(await names('q=%25')).toEqual([])
+    expect(await names('from=2100-01-01T00:00:00Z')).toEqual([])
+    expect(await names('to=2100-01-01T00:00:00Z')).toEqual(['Machines', 'Tools'])
+    const csv = await app.request('GET', `${org.path}/audit_events.csv?q=Tools`, { token: ada.token })
+    expect([csv.status, csv.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8'])
+    expect(csv.text.match(/ClusterCreatedEvent/g)).toHaveLength(1)
+  })
+})
+
 describe('GET /v2/organizations/{org.slug}/audit_events/{uuid}', () => {
   it('answers with the same event as the list', async () => {
     const org = await anOrganization(app)

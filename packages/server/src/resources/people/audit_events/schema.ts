@@ -42,4 +42,17 @@ export const AuditEvent = Type.Object(
   { title: 'AuditEvent' },
 )
 
+const Time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }))
+
+export const AuditEventQuery = {
+  type: Type.Optional(Type.String({ description: 'Events of this type, such as `TeamCreatedEvent`.' })),
+  actor: Type.Optional(Type.String({ format: 'uuid', description: 'What the person with this UUID did.' })),
+  subject: Type.Optional(Type.String({ format: 'uuid', description: 'Events about what has this UUID.' })),
+  from: Time('Events from this time on.'),
+  to: Time('Events before this time.'),
+  q: Type.Optional(
+    Type.String({ description: 'Part of the name of the actor or of the subject, in any case.' }),
+  ),
+}
+
 export const AuditEventList = cursorList(AuditEvent, 'AuditEventList')

@@ -13,7 +13,7 @@ import { mostPending, readAddresses, readTeams } from './rules.ts'
 import type { CreateInvitationsBody } from './schema.ts'
 
 /** `code` is in the link that accepts the invitation, and stored nowhere. */
-type CreatedInvitation = invitations.InvitationRow & { code: string }
+export type CreatedInvitation = invitations.InvitationRow & { code: string }
 
 /** Creates all of the invitations, or none. */
 export async function createInvitations(

@@ -413,6 +413,44 @@ describe('GET /v2/organizations/{org.slug}/invitations/{uuid}', () => {
   })
 })
 
+describe('POST /v2/organizations/{org.slug}/invitations/{uuid}/resend', () => {
+  it('answers with a new link, and the old one ends', async () => {
+    const { org, admin } = await setUp()
+    const first = await app.request('POST', `${org.path}/invitations`, {
+      token: admin.token,
+      body: { emails: [address()] },
+    })
+    const { id, email, accept_url: old } = first.list[0] ?? {}
+    const answer = await app.request('POST', `${org.path}/invitations/${id}/resend`, { token: admin.token })
+    expect([answer.status, answer.body.state]).toEqual([200, 'pending'])
+    const codeOf = (url: unknown) => String(url).split('/').at(-1) ?? ''
+    expect(await invitations.findByCode(app.db, codeOf(old))).toBeUndefined()
+    expect(await invitations.findByCode(app.db, codeOf(answer.body.accept_url))).toMatchObject({ id, email })
+    expect(await auditTrail(app, org, 'ORGANIZATION_INVITATION_RESENT')).toMatchObject([
+      { actor: { uuid: admin.id }, subject: { type: 'OrganizationInvitation', uuid: id, name: email } },
+    ])
+  })
+
+  it('answers 422 when the invitation is no longer pending', async () => {
+    const { org, admin } = await setUp()
+    const invitation = await invited(org, admin)
+    await runOut(invitation.id)
+    const answer = await app.request('POST', `${invitation.path}/resend`, { token: admin.token })
+    expect([answer.status, answer.body.message]).toEqual([
+      422,
+      'Only a pending invitation can be sent again; this one is expired',
+    ])
+  })
+
+  it('is for administrators', async () => {
+    const { org, admin } = await setUp()
+    const member = await aMember(app, org)
+    const invitation = await invited(org, admin)
+    const answer = await app.request('POST', `${invitation.path}/resend`, { token: member.token })
+    expect(answer.status).toBe(403)
+  })
+})
+
 describe('DELETE /v2/organizations/{org.slug}/invitations/{uuid}', () => {
   it('answers 204 with no body, and the invitation is revoked', async () => {
     const { org, admin } = await setUp()

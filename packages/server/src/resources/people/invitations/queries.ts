@@ -171,6 +171,16 @@ export async function hasPending(db: Db, orgId: string, email: string): Promise<
   return rows.length > 0
 }
 
+/** The link with the code before ends. */
+export async function renewPending(trx: Trx, orgId: string, id: string, codeHash: Buffer): Promise<boolean> {
+  const { rows } = await sql`
+    update organization_invitations i
+    set code_hash = ${codeHash}, expires_at = now() + make_interval(days => ${lifetimeDays})
+    where i.organization_id = ${orgId} and i.id = ${id} and ${isPending}
+    returning i.id`.execute(trx)
+  return rows.length > 0
+}
+
 export async function revokePending(
   trx: Trx,
   orgId: string,

@@ -5,6 +5,7 @@ import { route } from '../../../http/route.ts'
 import { createInvitations } from './create.ts'
 import { presentCreatedInvitation, presentInvitation } from './present.ts'
 import * as invitations from './queries.ts'
+import { resendInvitation } from './resend.ts'
 import { revokeInvitation } from './revoke.ts'
 import { CreateInvitations, Invitation, InvitationPage } from './schema.ts'
 
@@ -59,6 +60,20 @@ const createInvitationsRoute = route({
   },
 })
 
+const resendInvitationRoute = route({
+  method: 'POST',
+  url: '/v2/organizations/:org/invitations/:invitation/resend',
+  summary: 'Send a pending invitation again, with a new link that holds for seven days; the old link ends',
+  scope: 'write_organization_invitations',
+  permission: 'admin',
+  answers: { 200: Invitation },
+  errors: { 422: 'The invitation is not pending.' },
+  async handler({ ctx, org, caller, params }) {
+    const row = await resendInvitation({ ctx, org, caller }, params.invitation)
+    return ok(presentCreatedInvitation(ctx.config.url, org.slug, row))
+  },
+})
+
 const revokeInvitationRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/invitations/:invitation',
@@ -77,5 +92,6 @@ export const invitationRoutes = [
   listInvitationsRoute,
   getInvitationRoute,
   createInvitationsRoute,
+  resendInvitationRoute,
   revokeInvitationRoute,
 ]

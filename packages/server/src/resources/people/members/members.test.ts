@@ -54,6 +54,8 @@ describe('GET /v2/organizations/{org.slug}/members', () => {
     expect(await found(`email=${member.email.toUpperCase()}`)).toEqual([member.id])
     expect(await found('email=nobody@example.com')).toEqual([])
     expect(await found('role=admin')).toEqual([admin.id])
+    expect(await found(`q=${member.email.slice(0, -4).toUpperCase()}`)).toEqual([member.id])
+    expect(await found('q=%25')).toEqual([])
     const refused = await app.request('GET', `${org.path}/members?role=king`, { token: admin.token })
     expect(refused.status).toBe(400)
   })

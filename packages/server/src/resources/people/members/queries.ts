@@ -17,15 +17,26 @@ const select = sql`
   select u.id, u.name, u.email, m.role, m.sso_mode
   from organization_members m join users u on u.id = m.user_id`
 
+interface MemberFilter {
+  email?: string
+  role?: string
+  /** Part of the name or of the address. */
+  q?: string
+  limit: number
+  offset: number
+}
+
 export async function listInOrg(
   db: Db,
   orgId: string,
-  { email, role, limit, offset }: { email?: string; role?: string; limit: number; offset: number },
+  { email, role, q, limit, offset }: MemberFilter,
 ): Promise<MemberRow[]> {
   const { rows } = await sql<MemberRow>`${select}
     where m.organization_id = ${orgId}
       and (${email ?? null}::text is null or lower(u.email) = lower(${email ?? null}))
       and (${role ?? null}::text is null or m.role = ${role ?? null})
+      and (${q ?? null}::text is null
+        or position(lower(${q ?? null}) in lower(u.name)) > 0 or position(lower(${q ?? null}) in lower(u.email)) > 0)
     order by m.created_at, m.user_id limit ${limit} offset ${offset}`.execute(db)
   return rows
 }

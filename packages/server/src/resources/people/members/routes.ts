@@ -20,6 +20,7 @@ const listMembersRoute = route({
   query: {
     email: Type.Optional(Type.String({ description: 'The member with this address, in any case.' })),
     role: Type.Optional(Type.Union(MemberRole.anyOf, { description: 'Those with this role.' })),
+    q: Type.Optional(Type.String({ description: 'Part of the name or of the address, in any case.' })),
   },
   answers: { 200: Type.Array(Member) },
   async handler({ ctx, org, caller, query, url }) {

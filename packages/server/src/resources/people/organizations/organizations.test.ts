@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { baseUrl, useApp } from '../../../../test/app.ts'
-import { aMember, anAdmin, anOrganization, aToken, unique } from '../../../../test/builders.ts'
+import { aMember, anAdmin, anOrganization, aToken, auditTrail, unique } from '../../../../test/builders.ts'
 import { graphqlId } from '../../../lib/ids.ts'
 import { createMember } from '../members/create.ts'
 
@@ -87,6 +87,7 @@ describe('GET /v2/organizations/{org.slug}', () => {
       agents_url: `${self}/agents`,
       emojis_url: `${self}/emojis`,
       created_at: expect.stringMatching(timestamp),
+      teams_enabled: false,
     })
   })
 
@@ -99,6 +100,44 @@ describe('GET /v2/organizations/{org.slug}', () => {
       expect(answer.status).toBe(404)
       expect(answer.body).toEqual({ message: 'No organization found' })
     }
+  })
+})
+
+describe('PATCH /v2/organizations/{org.slug}', () => {
+  it('renames the organization, for the next request too, and records it', async () => {
+    const org = await anOrganization(app, { name: 'Before' })
+    const { token } = await anAdmin(app, org)
+    const name = ':rocket: After'
+    const answer = await app.request('PATCH', org.path, { token, body: { name } })
+    expect([answer.status, answer.body.name]).toEqual([200, name])
+    const { body } = await app.request('GET', org.path, { token })
+    expect(body).toMatchObject({ name, slug: org.slug })
+    const [event] = await auditTrail(app, org, 'ORGANIZATION_UPDATED')
+    expect(event).toMatchObject({ subject: { name }, data: { name } })
+  })
+
+  it('records nothing when nothing changes', async () => {
+    const org = await anOrganization(app, { name: 'Same' })
+    const { token } = await anAdmin(app, org)
+    const answer = await app.request('PUT', org.path, { token, body: { name: 'Same' } })
+    expect(answer.status).toBe(200)
+    expect(await auditTrail(app, org, 'ORGANIZATION_UPDATED')).toEqual([])
+  })
+
+  it.each([{}, { name: '' }, { name: ' - ' }, { name: 'a'.repeat(256) }, { name: 1 }])(
+    'answers 422 to %j',
+    async (body) => {
+      const org = await anOrganization(app)
+      const { token } = await anAdmin(app, org)
+      expect((await app.request('PATCH', org.path, { token, body })).status).toBe(422)
+    },
+  )
+
+  it('answers 403 to a member', async () => {
+    const org = await anOrganization(app)
+    const { token } = await aMember(app, org)
+    const answer = await app.request('PATCH', org.path, { token, body: { name: 'Mine' } })
+    expect(answer.status).toBe(403)
   })
 })
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Caller, MemberRole } from '../../../auth/caller.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
+import { notFound } from '../../../lib/errors.ts'
 import { isInRanges } from '../../../lib/ip-ranges.ts'
 
 export interface OrganizationRow {
@@ -14,6 +15,16 @@ export async function listById(db: Db, ids: readonly string[]): Promise<Organiza
   const { rows } = await sql<OrganizationRow>`
     select id, slug, name, created_at from organizations where id = any (${ids}::uuid[])`.execute(db)
   return rows
+}
+
+export async function get(db: Db, orgId: string): Promise<OrganizationRow> {
+  const [organization] = await listById(db, [orgId])
+  if (organization === undefined) throw notFound('No organization found')
+  return organization
+}
+
+export async function updateName(trx: Trx, orgId: string, name: string): Promise<void> {
+  await trx.updateTable('organizations').set({ name }).where('id', '=', orgId).execute()
 }
 
 interface ReachedOrganization extends OrganizationRow {

@@ -6,7 +6,8 @@ import { IncludeViewer } from '../../schema.ts'
 import { presentOrganization, presentRateLimit } from './present.ts'
 import * as organizations from './queries.ts'
 import { findRights } from './rights.ts'
-import { Organization, RateLimitScopes } from './schema.ts'
+import { Organization, RateLimitScopes, UpdateOrganization } from './schema.ts'
+import { updateOrganization } from './update.ts'
 
 const listOrganizationsRoute = route({
   method: 'GET',
@@ -35,7 +36,25 @@ const getOrganizationRoute = route({
   answers: { 200: Organization },
   async handler({ ctx, org, caller, query }) {
     const viewer = query.include_viewer ? { viewer: { may: await findRights(ctx.db, org, caller) } } : {}
-    return ok({ ...presentOrganization(ctx.config.url, org), ...viewer })
+    const teams = { teams_enabled: org.teams_enabled }
+    return ok({ ...presentOrganization(ctx.config.url, org), ...teams, ...viewer })
+  },
+})
+
+const updateOrganizationRoute = route({
+  method: ['PUT', 'PATCH'],
+  url: '/v2/organizations/:org',
+  summary: 'Update an organization; its slug stays',
+  scope: 'write_organizations',
+  permission: 'admin',
+  body: UpdateOrganization,
+  // Servers remember the name beside the rights.
+  changesAccess: true,
+  answers: { 200: Organization },
+  errors: { 422: 'The name is not valid.' },
+  async handler({ ctx, org, caller, body }) {
+    const updated = await updateOrganization({ ctx, org, caller }, body)
+    return ok({ ...presentOrganization(ctx.config.url, updated), teams_enabled: org.teams_enabled })
   },
 })
 
@@ -54,4 +73,9 @@ const getRateLimitRoute = route({
   },
 })
 
-export const organizationRoutes = [listOrganizationsRoute, getOrganizationRoute, getRateLimitRoute]
+export const organizationRoutes = [
+  listOrganizationsRoute,
+  getOrganizationRoute,
+  updateOrganizationRoute,
+  getRateLimitRoute,
+]

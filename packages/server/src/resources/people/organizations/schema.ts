@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { boolean, described, integer, text, Timestamp, timestamp, Uuid, viewerOf } from '../../schema.ts'
 
 export const Organization = Type.Object(
@@ -13,6 +13,9 @@ export const Organization = Type.Object(
     agents_url: text('Address of the organization’s agents in the API.'),
     emojis_url: text('Address of the organization’s emoji in the API.'),
     created_at: Timestamp,
+    teams_enabled: Type.Optional(
+      boolean('Whether teams decide who sees which pipeline. Absent in lists and webhooks.'),
+    ),
     viewer: viewerOf({
       create_pipelines: boolean('Whether the caller may create pipelines.'),
       administer: boolean('Whether the caller is an administrator.'),
@@ -23,6 +26,19 @@ export const Organization = Type.Object(
   },
   { title: 'Organization' },
 )
+
+export const UpdateOrganization = Type.Object(
+  {
+    name: Type.String({
+      maxLength: 255,
+      pattern: '[\\p{L}\\p{N}]',
+      description: 'Name, for people. Must contain a letter or a digit.',
+    }),
+  },
+  { title: 'UpdateOrganization', examples: [{ name: 'Acme Inc' }] },
+)
+
+export type UpdateOrganizationBody = Static<typeof UpdateOrganization>
 
 const RateLimit = Type.Object(
   {

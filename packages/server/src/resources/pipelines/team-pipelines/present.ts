@@ -11,6 +11,8 @@ export const presentTeamPipeline = (
 ): Static<typeof TeamPipeline> => ({
   pipeline_id: row.pipeline_id,
   pipeline_url: pipelineUrl(url, orgSlug, row.pipeline_slug),
+  pipeline_name: row.pipeline_name,
+  pipeline_slug: row.pipeline_slug,
   access_level: row.access_level,
   created_at: row.created_at,
 })

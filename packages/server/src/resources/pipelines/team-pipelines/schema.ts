@@ -11,6 +11,8 @@ export const TeamPipeline = Type.Object(
   {
     pipeline_id: Uuid,
     pipeline_url: text('Address of the pipeline in the API.'),
+    pipeline_name: text('Name of the pipeline.'),
+    pipeline_slug: text('Name of the pipeline in URLs.'),
     access_level: Level,
     created_at: Timestamp,
   },

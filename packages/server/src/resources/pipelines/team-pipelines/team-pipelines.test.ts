@@ -36,6 +36,8 @@ describe('/v2/organizations/{org.slug}/teams/{team.uuid}/pipelines', () => {
       {
         pipeline_id: pipeline.id,
         pipeline_url: `${baseUrl}${pipeline.path}`,
+        pipeline_name: expect.any(String),
+        pipeline_slug: pipeline.slug,
         access_level: 'read_only',
         created_at: expect.any(String),
       },
