@@ -1340,6 +1340,7 @@ create table sso_starts (
   verifier_key_id text not null,
   next_path text,
   expires_at timestamp(3) with time zone not null,
+  is_test boolean not null default false,
   constraint sso_starts_pkey PRIMARY KEY (state_hash),
   constraint sso_starts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization_sso(organization_id) ON DELETE CASCADE
 );

@@ -11,6 +11,8 @@ interface Start {
   browser: string
   /** Where the person wants to go. */
   next: string | null
+  /** Shows what the provider says, and opens no session. */
+  isTest: boolean
 }
 
 const minutes = 10
@@ -33,9 +35,18 @@ export async function insertStart(
       verifier_sealed: sealed,
       verifier_key_id: keyId,
       next_path: start.next,
+      is_test: start.isTest,
       expires_at: new Date(now.getTime() + minutes * 60_000).toISOString(),
     })
     .execute()
+}
+
+interface Taken {
+  nonce: string
+  sealed: Buffer
+  key_id: string
+  next_path: string | null
+  is_test: boolean
 }
 
 /** Deletes the start, so that a second callback finds nothing. */
@@ -44,14 +55,14 @@ export async function takeStart(
   keys: Keyring,
   { organizationId, browser, state }: Pick<Start, 'organizationId' | 'browser'> & { state: string },
   now: Date,
-): Promise<{ pending: Pending; next: string | null } | null> {
-  const { rows } = await sql<{ nonce: string; sealed: Buffer; key_id: string; next_path: string | null }>`
+): Promise<({ pending: Pending } & Pick<Start, 'next' | 'isTest'>) | null> {
+  const { rows } = await sql<Taken>`
     delete from sso_starts
     where state_hash = ${hashToken(state)} and organization_id = ${organizationId}
       and browser_hash = ${hashToken(browser)} and expires_at > ${now.toISOString()}
-    returning nonce, verifier_sealed as sealed, verifier_key_id as key_id, next_path`.execute(db)
+    returning nonce, verifier_sealed as sealed, verifier_key_id as key_id, next_path, is_test`.execute(db)
   const [row] = rows
   if (row === undefined) return null
-  const { nonce, sealed, key_id: keyId, next_path: next } = row
-  return { pending: { state, nonce, verifier: keys.open(sealed, keyId) }, next }
+  const { nonce, sealed, key_id: keyId, next_path: next, is_test: isTest } = row
+  return { pending: { state, nonce, verifier: keys.open(sealed, keyId) }, next, isTest }
 }

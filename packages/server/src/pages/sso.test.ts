@@ -93,6 +93,43 @@ const teamsOf = async (userId: string) =>
 const userCount = async (email: string) =>
   (await app.db.selectFrom('users').select('id').where('email', '=', email).execute()).length
 
+describe('GET /-/sso/{org}/test', () => {
+  const tryOut = async (company: Company, token = company.admin.token) => {
+    const browser = aBrowser(app)
+    await browser.signIn(token)
+    const begun = await browser.get(`${pathOf(company)}/test`)
+    return { browser, begun }
+  }
+
+  it('shows what would happen, also while it is disabled, and changes nothing', async () => {
+    const company = await aCompany({ enabled: false, provision: true, email_domains: [] })
+    const { subject, email } = aPerson({ groups: ['devs'] })
+    const { browser, begun } = await tryOut(company)
+    expect([begun.status, begun.location]).toEqual([303, expect.stringContaining(site.issuer)])
+    const shown = await comeBack(browser, await site.signIn(begun.location ?? '', subject))
+    expect([shown.status, shown.text]).toEqual([200, expect.stringContaining(`${email}, verified`)])
+    expect(shown.text).toContain('you would be signed in as Grace Example')
+    expect(shown.text).toContain('devs')
+    expect(await userCount(email)).toBe(0)
+    expect((await who(browser))['email']).toBe(company.admin.email)
+  })
+
+  it('says why somebody would not be let in', async () => {
+    const company = await aCompany({ provision: false })
+    const { subject } = aPerson()
+    const { browser, begun } = await tryOut(company)
+    const shown = await comeBack(browser, await site.signIn(begun.location ?? '', subject))
+    expect([shown.status, shown.text]).toEqual([200, expect.stringContaining('You are not a member of')])
+  })
+
+  it('is for administrators', async () => {
+    const company = await aCompany()
+    const member = await aMember(app, company.org)
+    const { begun } = await tryOut(company, member.token)
+    expect(begun.status).toBe(403)
+  })
+})
+
 describe('signing in at the provider', () => {
   it('makes a person a member where the organization allows it, and opens a session', async () => {
     const company = await aCompany({ provision: true })

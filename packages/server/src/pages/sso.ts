@@ -14,12 +14,13 @@ import {
   newPending,
   type Provider,
 } from '../resources/people/sso/provider.ts'
-import { findEnabled, type SsoOrganization, type SsoRow } from '../resources/people/sso/queries.ts'
+import { findOfSlug, type SsoOrganization, type SsoRow } from '../resources/people/sso/queries.ts'
 import { readClaims } from '../resources/people/sso/rules.ts'
-import { signInPerson, type Refusal } from '../resources/people/sso/sign-in.ts'
+import { signInPerson, trySignIn, type Refusal } from '../resources/people/sso/sign-in.ts'
 import { html, type Html } from './html.ts'
 import { localPath, type Page, type PageAnswer, type PageInput, type Redirect } from './page.ts'
 import { insertStart, takeStart } from './sso-starts.ts'
+import { testedSso } from './sso-test-answer.ts'
 import { startSession } from './start-session.ts'
 
 /** For the sign-in page. */
@@ -83,8 +84,28 @@ const startSso: Page = {
     await ctx.signInLimits.begin(visitor.ip)
     const pending = await newPending()
     const to = await authorizationUrl(providerOf(ctx, org, sso), ctx.outbound.send, pending)
-    await insertStart(ctx.db, ctx.keys, { organizationId: org.id, browser, next }, pending, ctx.now())
+    const start = { organizationId: org.id, browser, next, isTest: false }
+    await insertStart(ctx.db, ctx.keys, start, pending, ctx.now())
     return { to }
+  },
+}
+
+/** Before single sign-on admits anybody, an administrator sees what it would do. */
+const testSso: Page = {
+  method: 'GET',
+  url: '/-/sso/:org/test',
+  scope: 'write_organization_settings',
+  permission: 'admin',
+  async handler({ ctx, params, cookie, visitor, enter }) {
+    const { id } = await enter(params['org'] ?? '', 'admin')
+    const { org, sso } = await requireOfSlug(ctx, params)
+    await ctx.signInLimits.begin(visitor.ip)
+    const browser = cookie('sso') ?? randomBytes(24).toString('hex')
+    const pending = await newPending()
+    const to = await authorizationUrl(providerOf(ctx, org, sso), ctx.outbound.send, pending)
+    const start = { organizationId: id, browser, next: null, isTest: true }
+    await insertStart(ctx.db, ctx.keys, start, pending, ctx.now())
+    return { to, cookies: [writeCookie(ctx.config.url, 'sso', browser, 3600)] }
   },
 }
 
@@ -94,14 +115,19 @@ const finishSso: Page = {
   permission: 'anonymous',
   async handler(input) {
     const { ctx, params, query, cookie, visitor } = input
-    const { org, sso } = await requireSso(ctx, params)
+    const { org, sso } = await requireOfSlug(ctx, params)
     const key = { organizationId: org.id, browser: cookie('sso') ?? '', state: query.get('state') ?? '' }
     const start = await takeStart(ctx.db, ctx.keys, key, ctx.now())
+    if (start?.isTest !== true && !sso.is_enabled) throw noSso
     if (start === null) throw unknownStart
     await ctx.signInLimits.finish(visitor.ip)
     // The provider is asked outside any transaction.
     const claims = await exchangeCode(providerOf(ctx, org, sso), ctx.outbound.send, query, start.pending)
     const read = readClaims(claims, sso.groups_claim)
+    if (start.isTest) {
+      const tried = await trySignIn(ctx, { org, sso }, read, visitor, wholeAccount(input.session))
+      return testedSso(org, sso, read, 'refusal' in tried ? refusals[tried.refusal](org.name) : tried)
+    }
     const found = await signInPerson(ctx, { org, sso }, read, visitor, wholeAccount(input.session))
     if ('refusal' in found) throw forbidden(refusals[found.refusal](org.name))
     return openOrExtend(input, org, found.userId, start.next)
@@ -158,11 +184,23 @@ async function requireSso(
   ctx: Context,
   params: PageInput['params'],
 ): Promise<{ org: SsoOrganization; sso: SsoRow }> {
-  const slug = params['org'] ?? ''
-  const found = isStorable(slug) ? await findEnabled(ctx.db, slug) : undefined
-  if (found === undefined) throw notFound('There is no organization with single sign-on at this address.')
+  const found = await requireOfSlug(ctx, params)
+  if (!found.sso.is_enabled) throw noSso
   return found
 }
+
+/** Enabled or not. */
+async function requireOfSlug(
+  ctx: Context,
+  params: PageInput['params'],
+): Promise<{ org: SsoOrganization; sso: SsoRow }> {
+  const slug = params['org'] ?? ''
+  const found = isStorable(slug) ? await findOfSlug(ctx.db, slug) : undefined
+  if (found === undefined) throw noSso
+  return found
+}
+
+const noSso = notFound('There is no organization with single sign-on at this address.')
 
 const providerOf = (ctx: Context, org: SsoOrganization, sso: SsoRow): Provider => ({
   issuer: sso.issuer,
@@ -173,4 +211,4 @@ const providerOf = (ctx: Context, org: SsoOrganization, sso: SsoRow): Provider =
   groupsClaim: sso.groups_claim,
 })
 
-export const ssoPages: readonly Page[] = [chooseOrganization, showSso, startSso, finishSso]
+export const ssoPages: readonly Page[] = [chooseOrganization, showSso, startSso, testSso, finishSso]

@@ -986,6 +986,7 @@ export interface Tables {
     verifier_key_id: string
     next_path: string | null
     expires_at: string
+    is_test: Generated<boolean>
   }
   stack_notifications: {
     id: string

@@ -47,15 +47,15 @@ export interface SsoOrganization {
   name: string
 }
 
-/** The organization with that slug, if its single sign-on is enabled. */
-export async function findEnabled(
+/** The organization with that slug, if it has single sign-on, enabled or not. */
+export async function findOfSlug(
   db: Db,
   slug: string,
 ): Promise<{ org: SsoOrganization; sso: SsoRow } | undefined> {
   const { rows } = await sql<SsoRow & { slug: string; name: string }>`
-    select o.slug, o.name, enabled.* from organizations o
-    join (${select}) as enabled on enabled.organization_id = o.id
-    where o.slug = ${slug} and enabled.is_enabled`.execute(db)
+    select o.slug, o.name, own.* from organizations o
+    join (${select}) as own on own.organization_id = o.id
+    where o.slug = ${slug}`.execute(db)
   const [row] = rows
   return row && { org: { id: row.organization_id, slug: row.slug, name: row.name }, sso: row }
 }

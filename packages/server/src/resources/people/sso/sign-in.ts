@@ -33,36 +33,78 @@ interface Visitor {
  * `signedInAs`: the person who has signed in to the whole account with this browser. An identity that was seen before counts more than the
  * address, which may pass to another person.
  */
-export async function signInPerson(
+export const signInPerson = (
   ctx: Context,
-  { org, sso }: { org: SsoOrganization; sso: SsoRow },
+  place: Place,
   claims: Claims,
   visitor: Visitor,
   signedInAs: string | null,
-): Promise<{ userId: string } | { refusal: Refusal }> {
-  return inTransaction(ctx.db, async (trx) => {
-    // The lock keeps the same person from joining twice.
-    await organizations.lock(trx, org.id)
-    const known = await identities.findBySubject(trx, org.id, sso.issuer, claims.subject)
-    const member = known ?? (await joinByEmail(trx, { org, sso }, claims, visitor, signedInAs))
-    if ('refusal' in member) return member
-    await identities.save(trx, {
-      organization_id: org.id,
-      issuer: sso.issuer,
-      subject: claims.subject,
-      user_id: member.id,
-      last_used_at: ctx.now().toISOString(),
+): Promise<Admission> => inTransaction(ctx.db, (trx) => admit(ctx, trx, place, claims, visitor, signedInAs))
+
+/** Says what a sign-in would come to, and changes nothing. */
+export async function trySignIn(
+  ctx: Context,
+  place: Place,
+  claims: Claims,
+  visitor: Visitor,
+  signedInAs: string | null,
+): Promise<Admission> {
+  try {
+    return await inTransaction(ctx.db, async (trx) => {
+      throw new Tried(await admit(ctx, trx, place, claims, visitor, signedInAs))
     })
-    await applyGroups(trx, originOf(member, visitor), { org, sso }, member, claims.groups)
-    return { userId: member.id }
+  } catch (error) {
+    if (error instanceof Tried) return error.admission
+    throw error
+  }
+}
+
+interface Place {
+  org: SsoOrganization
+  sso: SsoRow
+}
+
+type Admission = { userId: string; name: string } | { refusal: Refusal }
+
+/** Rolls the transaction back. */
+class Tried extends Error {
+  readonly admission: Admission
+
+  constructor(admission: Admission) {
+    super('The sign-in was only tried.')
+    this.admission = admission
+  }
+}
+
+async function admit(
+  ctx: Context,
+  trx: Trx,
+  { org, sso }: Place,
+  claims: Claims,
+  visitor: Visitor,
+  signedInAs: string | null,
+): Promise<Admission> {
+  // The lock keeps the same person from joining twice.
+  await organizations.lock(trx, org.id)
+  const known = await identities.findBySubject(trx, org.id, sso.issuer, claims.subject)
+  const member = known ?? (await joinByEmail(trx, { org, sso }, claims, visitor, signedInAs))
+  if ('refusal' in member) return member
+  await identities.save(trx, {
+    organization_id: org.id,
+    issuer: sso.issuer,
+    subject: claims.subject,
+    user_id: member.id,
+    last_used_at: ctx.now().toISOString(),
   })
+  await applyGroups(trx, originOf(member, visitor), { org, sso }, member, claims.groups)
+  return { userId: member.id, name: member.name }
 }
 
 const originOf = (user: identities.Person, request: Visitor): Origin => ({ kind: 'sign_in', user, request })
 
 async function joinByEmail(
   trx: Trx,
-  { org, sso }: { org: SsoOrganization; sso: SsoRow },
+  { org, sso }: Place,
   claims: Claims,
   visitor: Visitor,
   signedInAs: string | null,
@@ -84,7 +126,7 @@ async function joinByEmail(
 async function applyGroups(
   trx: Trx,
   origin: Origin,
-  { org, sso }: { org: SsoOrganization; sso: SsoRow },
+  { org, sso }: Place,
   { id: userId, name }: identities.Person,
   groups: readonly string[],
 ): Promise<void> {
