@@ -4,6 +4,7 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  notFound,
   type RouteComponent,
 } from '@tanstack/react-router'
 import { Missing, Problem } from './parts/States.tsx'
@@ -15,14 +16,29 @@ import { StartPage } from './pages/start/page.tsx'
 import { readBuildSearch } from './pages/build/search.ts'
 import { Shell } from './shell/Shell.tsx'
 
-const rootRoute = createRootRoute({ component: Shell, notFoundComponent: () => <Missing what="This page" /> })
+const rootRoute = createRootRoute({
+  component: Shell,
+  notFoundComponent: () => <Missing what="A page at this address" />,
+})
 
 /** A page. `readSearch` reads what follows the question mark. */
 const page = <Path extends string, Search extends object = object>(
   path: Path,
   component: RouteComponent,
   readSearch: (search: Record<string, unknown>) => Search = (search) => search as Search,
-) => createRoute({ getParentRoute: () => rootRoute, path, component, validateSearch: readSearch })
+) =>
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path,
+    component,
+    validateSearch: readSearch,
+    beforeLoad: ({ params }) => refuseFixedWords(params),
+  })
+
+/** `/organizations/acme/nothing` is no page of an organization called "organizations". */
+function refuseFixedWords({ org }: { org?: string }): void {
+  if (org === 'organizations' || org === '-') throw notFound()
+}
 
 /** A page that is loaded when somebody opens it, or points at a link to it. */
 const lazyPage = <Path extends string, Name extends string, Search extends object = object>(
@@ -31,6 +47,14 @@ const lazyPage = <Path extends string, Name extends string, Search extends objec
   name: Name,
   readSearch?: (search: Record<string, unknown>) => Search,
 ) => page(path, lazyRouteComponent(load, name), readSearch)
+
+/** A page of an organization's settings, which shell/settings-pages.ts lists. */
+const settingsPage = <Path extends string, Name extends string, Search extends object = object>(
+  path: Path,
+  load: () => Promise<Record<NoInfer<Name>, RouteComponent>>,
+  name: Name,
+  readSearch?: (search: Record<string, unknown>) => Search,
+) => lazyPage(`/organizations/$org/settings/${path}`, load, name, readSearch)
 
 const agentPage = lazyRouteComponent(() => import('./pages/agent/page.tsx'), 'AgentPage')
 
@@ -70,6 +94,8 @@ const routeTree = rootRoute.addChildren([
   ),
   page('/organizations/$org/clusters/$cluster/agents/$agent', agentPage),
   page('/organizations/$org/clusters/$cluster/queues/$queue/agents/$agent', agentPage),
+  lazyPage('/organizations/$org/settings', () => import('./pages/settings/page.tsx'), 'SettingsStartPage'),
+  settingsPage('general', () => import('./pages/organization/page.tsx'), 'GeneralPage'),
   lazyPage('/organizations/$org/start', () => import('./pages/first-run/page.tsx'), 'FirstRunPage'),
   lazyPage('/-/me', () => import('./pages/me/profile.tsx'), 'ProfilePage'),
   lazyPage('/-/me/tokens', () => import('./pages/me/tokens.tsx'), 'TokensPage', readTokenSearch),

@@ -3,11 +3,14 @@
 const organization = '/organizations/[\\w-]+'
 const cluster = `${organization}/clusters/[\\w-]+`
 
+const settings = ['general']
+
 const patterns = [
   '/',
   '/-/start',
   '/-/me(?:/tokens|/sessions)?',
   `${organization}/(?:start|builds|agents|clusters|pipelines/new)`,
+  `${organization}/settings(?:/(?:${settings.join('|')}))?`,
   cluster,
   `${cluster}/queues/[\\w-]+`,
   `${cluster}(?:/queues/[\\w-]+)?/agents/[\\w-]+`,

@@ -46,14 +46,24 @@ describe('GET of the address of a page, by a browser', () => {
     expect(text).not.toMatch(/<script(?![^>]*src=)|<style|\son\w+=/)
   })
 
-  it.each(['/nothing/at/all/here', '/organizations', '/a/b/builds/x?secret=1', '/%3Cb%3E/<script>/x/y'])(
-    'is the shell with 404 where there is no page: %s',
+  it.each(['/organizations/acme/settings', '/organizations/acme/settings/general'])(
+    'is the shell at a page of the settings: %s',
     async (path) => {
-      const answer = await app.request('GET', path, asBrowser)
-      expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
-      expect(answer.text).not.toMatch(/secret|<b>|<script>/)
+      expect((await app.request('GET', path, asBrowser)).status).toBe(200)
     },
   )
+
+  it.each([
+    '/nothing/at/all/here',
+    '/organizations/acme/nothing',
+    '/organizations',
+    '/a/b/builds/x?secret=1',
+    '/%3Cb%3E/<script>/x/y',
+  ])('is the shell with 404 where there is no page: %s', async (path) => {
+    const answer = await app.request('GET', path, asBrowser)
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+    expect(answer.text).not.toMatch(/secret|<b>|<script>/)
+  })
 
   it.each(['/v2/nothing', '/v3/nothing', '/deliver/a/b', '/v2/user/nothing', '/docs/nothing'])(
     'stays JSON below a path of programs: %s',

@@ -1,5 +1,6 @@
 import { showLabel } from './labels.ts'
 import { useEffect, useRef, type ReactNode } from 'react'
+import { InPage, useTabTitle } from './page-title.ts'
 import styles from './Page.module.css'
 
 interface Props {
@@ -33,7 +34,7 @@ export function Page({ title, tabTitle, before, actions, subtitle, children, isF
           </div>
         )}
       </header>
-      {children}
+      <InPage value={true}>{children}</InPage>
     </div>
   )
 }
@@ -49,10 +50,4 @@ function Heading({ children }: { children: string }) {
       {children}
     </h1>
   )
-}
-
-function useTabTitle(title: string): void {
-  useEffect(() => {
-    document.title = `${title} · Millrace`
-  }, [title])
 }

@@ -1,8 +1,10 @@
 // What a page shows instead of its content: waiting, refused, failed, empty.
-import { useEffect, useState, type ReactNode } from 'react'
+import { useContext, useEffect, useState, type ReactNode } from 'react'
 import { ApiFailure } from '../api/call.ts'
-import { Button } from './Button.tsx'
+import { Button, LinkButton } from './Button.tsx'
 import { Icon } from './Icon.tsx'
+import { InPage, useTabTitle } from './page-title.ts'
+import type { IconName } from './icon-names.ts'
 import styles from './States.module.css'
 
 const skeletonAfterMs = 200
@@ -61,7 +63,7 @@ export const ShowMore = ({ list }: { list: List }) =>
 /** The rest of the page stays. */
 export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const failure = error instanceof ApiFailure ? error : null
-  if (failure?.status === 404) return <Missing />
+  if (failure?.status === 404) return <Missing what={resourceOf(failure)} />
   if (failure?.status === 403) return <Denied reason={failure.message} />
   return (
     <section role="alert" className={`card ${styles.state}`}>
@@ -78,24 +80,39 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
   )
 }
 
-export const Missing = ({ what = 'This' }: { what?: string }) => (
-  <section className={`card ${styles.state}`}>
-    <Icon name="map-pin" size={24} />
-    <h2>{what} is not there, or not yours to see.</h2>
-    <p className={styles.note}>
-      It may have been deleted or renamed, or you may need to be given access by an administrator of the
-      organization.
-    </p>
-  </section>
+/** The API says "No cluster found". */
+const resourceOf = ({ message }: ApiFailure) => `This ${/^No (.+) found$/.exec(message)?.[1] ?? 'page'}`
+
+export const Missing = ({ what }: { what: string }) => (
+  <Whole icon="map-pin" title={`${what} is not there, or not yours to see.`}>
+    It may have been deleted or renamed, or you may need to be given access by an administrator of the
+    organization.
+  </Whole>
 )
 
 export const Denied = ({ reason }: { reason: string }) => (
-  <section className={`card ${styles.state}`}>
-    <Icon name="lock" size={24} />
-    <h2>You may not see this.</h2>
-    <p className={styles.note}>{reason} An administrator of the organization can give you the right.</p>
-  </section>
+  <Whole icon="lock" title="You may not see this.">
+    {reason} An administrator of the organization can give you the right.
+  </Whole>
 )
+
+/** Stands for a whole page, or for a part of one. A whole page has a heading, and leads on. */
+function Whole({ icon, title, children }: { icon: IconName; title: string; children: ReactNode }) {
+  const isPart = useContext(InPage)
+  return (
+    <section className={`card ${styles.state}`}>
+      <Icon name={icon} size={24} />
+      {isPart ? <h2>{title}</h2> : <PageHeading title={title} />}
+      <p className={styles.note}>{children}</p>
+      {!isPart && <LinkButton to="/-/start">Go to the pipelines</LinkButton>}
+    </section>
+  )
+}
+
+function PageHeading({ title }: { title: string }) {
+  useTabTitle(title)
+  return <h1 className={styles.title}>{title}</h1>
+}
 
 interface EmptyProps {
   title: string

@@ -76,3 +76,5 @@ export type IconName =
   | 'history'
   | 'undo-2'
   | 'lock'
+  | 'mark'
+  | 'users'

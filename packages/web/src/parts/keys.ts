@@ -5,6 +5,8 @@ export interface KeyAction {
   /** As typed: `f`, `F`, `?`, `[`, `g p` for two keys, `mod+k` for ⌘ or Ctrl. */
   keys: string
   label: string
+  /** The page that it leads to. */
+  to?: string
   run: () => void
 }
 

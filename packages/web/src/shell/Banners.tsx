@@ -6,12 +6,12 @@ import { tryNow, useConnection } from './connection.ts'
 import { bannersQuery } from './queries.ts'
 import styles from './Banners.module.css'
 
-export function Banners({ org }: { org: string | undefined }) {
+export function Banners({ org }: { org: string | null }) {
   const { isReachable } = useConnection()
   return (
     <>
       {!isReachable && <Offline />}
-      {org !== undefined && <OrganizationBanner org={org} />}
+      {org !== null && <OrganizationBanner org={org} />}
     </>
   )
 }

@@ -6,8 +6,8 @@ import { useParams, useRouter } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
 import { listKeyActions, showKeys } from '../parts/keys.ts'
 import { Icon } from '../parts/Icon.tsx'
-import { findEntries, foundEntries, pageEntries, type PaletteEntry } from './palette-entries.ts'
-import { searchQuery } from './queries.ts'
+import { findEntries, foundEntries, pageEntries, withKeys, type PaletteEntry } from './palette-entries.ts'
+import { organizationQuery, searchQuery } from './queries.ts'
 import { recentBuildEntries } from './recent-builds.ts'
 import { setTheme } from './theme.ts'
 import styles from './Palette.module.css'
@@ -21,11 +21,13 @@ export function Palette({ org, onClose }: { org: string | null; onClose: () => v
   const client = useQueryClient()
   const [recent] = useState(() => recentBuildEntries(client, org))
   const search = useQuery(searchQuery(org, wanted))
+  const organization = useQuery({ ...organizationQuery(org ?? ''), enabled: org !== null })
+  const may = organization.data?.viewer?.may ?? null
   const own: PaletteEntry[] = [
     ...actions
-      .filter(({ keys }) => keys !== 'mod+k')
+      .filter(({ keys, to }) => keys !== 'mod+k' && to === undefined)
       .map(({ keys, label, run }) => ({ id: `key ${keys}`, title: label, keys, icon: 'zap' as const, run })),
-    ...pageEntries(org),
+    ...pageEntries(org, may).map((entry) => withKeys(entry, actions)),
     ...recent,
     { id: 'theme light', title: 'Light theme', icon: 'sun', run: () => setTheme('light') },
     { id: 'theme dark', title: 'Dark theme', icon: 'moon', run: () => setTheme('dark') },
@@ -72,11 +74,12 @@ export function Palette({ org, onClose }: { org: string | null; onClose: () => v
             >
               <Icon name={entry.icon} />
               <span className="truncated">{entry.title}</span>
-              {entry.subtitle !== undefined && (
-                <span className={`truncated ${styles.subtitle}`}>{entry.subtitle}</span>
-              )}
-              {entry.keys !== undefined && (
+              {entry.keys !== undefined ? (
                 <kbd className={`truncated ${styles.subtitle}`}>{showKeys(entry.keys)}</kbd>
+              ) : (
+                entry.subtitle !== undefined && (
+                  <span className={`truncated ${styles.subtitle}`}>{entry.subtitle}</span>
+                )
               )}
             </ComboboxItem>
           ))}

@@ -1,11 +1,13 @@
-import { Outlet, useParams, useRouter } from '@tanstack/react-router'
+import { Outlet, useRouter } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { followDownloads } from '../api/downloads.ts'
-import { useKeys } from '../parts/keys.ts'
+import { useKeys, type KeyAction } from '../parts/keys.ts'
 import { showFailure } from '../parts/toasts/toasts.ts'
 import { Toasts } from '../parts/toasts/Toasts.tsx'
 import { Banners } from './Banners.tsx'
 import { storeLastOrganization } from './last-organization.ts'
+import { useNamedOrganization, useOrganization } from './organization.ts'
+import { sections } from './sections.ts'
 import { SessionOver } from './SessionOver.tsx'
 import { TopBar } from './TopBar.tsx'
 import styles from './Shell.module.css'
@@ -17,29 +19,33 @@ const KeyList = lazy(() => import('./KeyList.tsx').then((module) => ({ default: 
 const paletteAfterMs = 2000
 
 export function Shell() {
-  const { org } = useParams({ strict: false })
+  const org = useOrganization()
+  const named = useNamedOrganization()
   const router = useRouter()
   const [open, setOpen] = useState<'palette' | 'keys' | null>(null)
   useEffect(() => {
-    if (org !== undefined) storeLastOrganization(org)
-  }, [org])
+    if (named !== null) storeLastOrganization(named)
+  }, [named])
   useEffect(() => followDownloads(showFailure), [])
   // What is typed right after the key must reach the palette, so it is there before it is opened.
   useEffect(() => {
     const timer = setTimeout(() => void loadPalette(), paletteAfterMs)
     return () => clearTimeout(timer)
   }, [])
-  const go = (address: string) => () => router.history.push(address)
+  const lead = (keys: string, label: string, to: string): KeyAction => ({
+    keys,
+    label,
+    to,
+    run: () => router.history.push(to),
+  })
   useKeys([
     { keys: 'mod+k', label: 'Search or jump', run: () => setOpen('palette') },
     { keys: '?', label: 'Show the keys', run: () => setOpen('keys') },
-    ...(org === undefined
+    ...(org === null
       ? []
       : [
-          { keys: 'g p', label: 'Go to the pipelines', run: go(`/${org}`) },
-          { keys: 'g b', label: 'Go to the builds', run: go(`/organizations/${org}/builds`) },
-          { keys: 'g m', label: 'Go to my builds', run: go(`/organizations/${org}/builds?creator=me`) },
-          { keys: 'g a', label: 'Go to the agents', run: go(`/organizations/${org}/agents`) },
+          ...sections.map(({ keys, title, path }) => lead(keys, title, path(org))),
+          lead('g m', 'My builds', `/organizations/${org}/builds?creator=me`),
         ]),
   ])
   return (
@@ -54,7 +60,7 @@ export function Shell() {
       </main>
       {open === 'palette' && (
         <Suspense>
-          <Palette org={org ?? null} onClose={() => setOpen(null)} />
+          <Palette org={org} onClose={() => setOpen(null)} />
         </Suspense>
       )}
       {open === 'keys' && (

@@ -1,49 +1,60 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link, useParams } from '@tanstack/react-router'
+import { Link, useLocation } from '@tanstack/react-router'
 import { Icon } from '../parts/Icon.tsx'
 import { showKeys } from '../parts/keys.ts'
+import { showLabel } from '../parts/labels.ts'
 import { Menu } from '../parts/Menu.tsx'
+import { useCrumbs } from './crumbs.ts'
+import { useNamedOrganization, useOrganization } from './organization.ts'
 import { organizationsQuery } from './queries.ts'
+import { sections } from './sections.ts'
 import { UserMenu } from './UserMenu.tsx'
 import styles from './TopBar.module.css'
 
+/** A link is active at its own address only; what else is marked is said here. */
+const exact = { exact: true, includeSearch: false }
+
 export function TopBar({ onSearch }: { onSearch: () => void }) {
-  const { org } = useParams({ strict: false })
+  const org = useOrganization()
   return (
     <header className={styles.bar}>
-      <Breadcrumb />
+      <div className={styles.place}>
+        <Link to="/-/start" className={styles.mark} aria-label="Millrace" title="Millrace">
+          <Icon name="mark" size={24} />
+        </Link>
+        <Breadcrumb />
+      </div>
       <button type="button" className={styles.search} onClick={onSearch} aria-keyshortcuts="Control+K Meta+K">
         <Icon name="search" />
         <span className={styles.searchText}>Search or jump…</span>
         <kbd className={styles.keys}>{showKeys('mod+k')}</kbd>
       </button>
-      {org !== undefined && <Navigation org={org} />}
-      <UserMenu />
+      <div className={styles.end}>
+        {org !== null && <Navigation org={org} />}
+        <UserMenu />
+      </div>
     </header>
   )
 }
 
 function Breadcrumb() {
-  const { org, pipeline, number } = useParams({ strict: false })
+  const org = useNamedOrganization()
+  const crumbs = useCrumbs()
   return (
     <nav aria-label="Breadcrumb" className={styles.crumbs}>
-      {org === undefined ? (
-        <Link to="/-/start" className={`truncated ${styles.crumb}`}>
-          Millrace
+      {org !== null && <OrganizationMenu org={org} />}
+      {crumbs.map(({ name, to }, index) => (
+        <Link
+          key={to}
+          to={to}
+          activeOptions={exact}
+          title={showLabel(name)}
+          className={`truncated ${styles.crumb}`}
+          {...(index === crumbs.length - 1 ? { 'aria-current': 'page' as const } : {})}
+        >
+          {showLabel(name)}
         </Link>
-      ) : (
-        <OrganizationMenu org={org} />
-      )}
-      {org !== undefined && pipeline !== undefined && (
-        <Link to="/$org/$pipeline" params={{ org, pipeline }} className={`truncated ${styles.crumb}`}>
-          {pipeline}
-        </Link>
-      )}
-      {org !== undefined && pipeline !== undefined && number !== undefined && (
-        <span className={`truncated ${styles.crumb}`} aria-current="page">
-          #{number}
-        </span>
-      )}
+      ))}
     </nav>
   )
 }
@@ -52,14 +63,19 @@ function OrganizationMenu({ org }: { org: string }) {
   const { data = [] } = useQuery(organizationsQuery())
   const name = data.find(({ slug }) => slug === org)?.name ?? org
   const entries = data.map((each) => ({
-    label: each.name,
+    label: showLabel(each.name),
     isChecked: each.slug === org,
     action: { to: `/${each.slug}` },
   }))
   return (
     <span className={styles.organization}>
-      <Link to="/$org" params={{ org }} className={`truncated ${styles.crumb}`}>
-        {name}
+      <Link
+        to="/$org"
+        params={{ org }}
+        activeOptions={exact}
+        title={showLabel(name)}
+        className={`truncated ${styles.crumb}`}>
+        {showLabel(name)}
       </Link>
       {entries.length > 1 && (
         <Menu label="Other organizations" entries={entries}>
@@ -70,25 +86,22 @@ function OrganizationMenu({ org }: { org: string }) {
   )
 }
 
+/** A link is marked on every page of its section. */
 function Navigation({ org }: { org: string }) {
-  const active = { className: `${styles.link} ${styles.active}`, 'aria-current': 'page' as const }
+  const { pathname } = useLocation()
   return (
     <nav aria-label="Pages of the organization" className={styles.pages}>
-      <Link
-        to="/$org"
-        params={{ org }}
-        activeOptions={{ exact: true }}
-        className={styles.link}
-        activeProps={active}
-      >
-        Pipelines
-      </Link>
-      <Link to="/organizations/$org/builds" params={{ org }} className={styles.link} activeProps={active}>
-        Builds
-      </Link>
-      <Link to="/organizations/$org/agents" params={{ org }} className={styles.link} activeProps={active}>
-        Agents
-      </Link>
+      {sections.map(({ title, path, holds }) => (
+        <Link
+          key={title}
+          to={path(org)}
+          activeOptions={exact}
+          className={styles.link}
+          {...(holds(org).test(pathname) ? { 'data-here': true, 'aria-current': 'true' as const } : {})}
+        >
+          {title}
+        </Link>
+      ))}
     </nav>
   )
 }

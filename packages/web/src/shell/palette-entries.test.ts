@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { findEntries, foundEntries, pageEntries } from './palette-entries.ts'
+import { findEntries, foundEntries, pageEntries, withKeys } from './palette-entries.ts'
 
 const context = { org: 'acme', pipeline: 'demo', found: [] }
 
 describe('the palette', () => {
   it('finds pages by any of their words, in any order and case', () => {
-    const titles = findEntries(pageEntries('acme'), 'QUEUES clus', context).map(({ title }) => title)
+    const titles = findEntries(pageEntries('acme', null), 'QUEUES clus', context).map(({ title }) => title)
     expect(titles).toEqual(['Clusters and queues'])
   })
 
@@ -15,7 +15,30 @@ describe('the palette', () => {
   })
 
   it('offers no page of an organization where there is none', () => {
-    expect(pageEntries(null).map(({ to }) => to)).toEqual(['/-/me/tokens', '/-/me/sessions'])
+    expect(pageEntries(null, null).map(({ to }) => to)).toEqual(['/-/me', '/-/me/tokens', '/-/me/sessions'])
+  })
+
+  it('offers no page that would be refused', () => {
+    const may = {
+      create_pipelines: false,
+      administer: false,
+      view_teams: false,
+      manage_services: false,
+      view_audit_log: false,
+    }
+    const offered = (rights: typeof may) => pageEntries('acme', rights).map(({ title }) => title)
+    const titles = ['New pipeline', 'Settings: General']
+    expect(offered(may)).not.toEqual(expect.arrayContaining([expect.stringMatching(/^New|General/)]))
+    expect(offered({ ...may, create_pipelines: true, administer: true })).toEqual(
+      expect.arrayContaining(titles),
+    )
+  })
+
+  it('names the keys that lead to a page', () => {
+    const entry = { id: 'a', title: 'Builds', icon: 'list', to: '/organizations/acme/builds' } as const
+    const action = { keys: 'g b', label: 'Builds', to: entry.to, run() {} }
+    expect(withKeys(entry, [action]).keys).toBe('g b')
+    expect(withKeys(entry, []).keys).toBeUndefined()
   })
 
   it('adds what the server found, each page once', () => {

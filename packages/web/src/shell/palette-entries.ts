@@ -1,6 +1,9 @@
 import { showLabel } from '../parts/labels.ts'
 import type { Schemas } from '../api/operations.ts'
 import type { IconName } from '../parts/icon-names.ts'
+import type { KeyAction } from '../parts/keys.ts'
+import { sections } from './sections.ts'
+import { openSettings, settingsPath, type Rights } from './settings-pages.ts'
 
 export interface PaletteEntry {
   id: string
@@ -12,21 +15,31 @@ export interface PaletteEntry {
   to?: string
 }
 
-/** The pages that can be reached from anywhere. */
-export const pageEntries = (org: string | null): PaletteEntry[] => [
-  ...(org === null
-    ? []
-    : [
-        page('Pipelines', `/${org}`, 'workflow'),
-        page('Builds', `/organizations/${org}/builds`, 'list'),
-        page('My builds', `/organizations/${org}/builds?creator=me`, 'user'),
-        page('New pipeline', `/organizations/${org}/pipelines/new`, 'plus'),
-        page('Agents', `/organizations/${org}/agents`, 'server'),
-        page('Clusters and queues', `/organizations/${org}/clusters`, 'layers'),
-      ]),
+/** The pages that can be reached from anywhere. `may`: what the person may do there; null: not known yet. */
+export const pageEntries = (org: string | null, may: Rights | null): PaletteEntry[] => [
+  ...(org === null ? [] : organizationEntries(org, may)),
+  page('Profile', '/-/me', 'user'),
   page('Access tokens', '/-/me/tokens', 'key'),
   page('Sessions', '/-/me/sessions', 'monitor'),
 ]
+
+const organizationEntries = (org: string, may: Rights | null): PaletteEntry[] => [
+  ...sections.map(({ title, path, icon }) => page(title, path(org), icon)),
+  page('My builds', `/organizations/${org}/builds?creator=me`, 'user'),
+  page('Clusters and queues', `/organizations/${org}/clusters`, 'layers'),
+  ...(may?.create_pipelines === true
+    ? [page('New pipeline', `/organizations/${org}/pipelines/new`, 'plus')]
+    : []),
+  ...(may === null ? [] : openSettings(may)).map(({ name, title }) =>
+    page(`Settings: ${title}`, settingsPath(org, name), 'settings'),
+  ),
+]
+
+/** A page that keys lead to names them. */
+export function withKeys(entry: PaletteEntry, actions: readonly KeyAction[]): PaletteEntry {
+  const action = actions.find(({ to }) => to !== undefined && to === entry.to)
+  return action === undefined ? entry : { ...entry, keys: action.keys }
+}
 
 const page = (title: string, to: string, icon: IconName): PaletteEntry => ({
   id: `page ${to}`,

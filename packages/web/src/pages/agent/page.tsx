@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { keyOf } from '../../api/queries.ts'
+import { agentQuery, clusterQuery } from '../../api/resource-queries.ts'
 import { Button } from '../../parts/Button.tsx'
 import { ConfirmDialog } from '../../parts/dialogs/ConfirmDialog.tsx'
 import { Copy } from '../../parts/Copy.tsx'
@@ -14,8 +15,7 @@ import { TimeOrNever } from '../../parts/time/Time.tsx'
 import { showFailure, showToast } from '../../parts/toasts/toasts.ts'
 import { stateOf } from '../agents/agent-state.ts'
 import { JobLink } from '../agents/AgentTable.tsx'
-import { agentQuery, pauseAgent, resumeAgent, stopAgent, type Agent } from '../agents/queries.ts'
-import { clusterQuery } from '../cluster/queries.ts'
+import { pauseAgent, resumeAgent, stopAgent, type Agent } from '../agents/queries.ts'
 
 export function AgentPage() {
   const { org, cluster, agent: id } = useParams({ strict: false })

@@ -1,6 +1,6 @@
 import type { Answer } from '../../api/call.ts'
 import { call } from '../../api/call.ts'
-import { listQuery, query } from '../../api/queries.ts'
+import { listQuery } from '../../api/queries.ts'
 
 const agents = 'GET /v2/organizations/{org}/agents'
 const path = '/v2/organizations/{org}/agents/{agent}'
@@ -9,8 +9,6 @@ export type Agent = Answer<typeof agents>[number]
 
 export const agentsQuery = (org: string, filters: { state?: 'all'; cluster_queue_id?: string }) =>
   listQuery(agents, { params: { org }, query: { per_page: 100, ...filters } })
-
-export const agentQuery = (org: string, agent: string) => query(`GET ${path}`, { params: { org, agent } })
 
 export const pauseAgent = (org: string, agent: string, note: string) =>
   call(`PUT ${path}/pause`, { params: { org, agent }, body: note === '' ? {} : { note } })

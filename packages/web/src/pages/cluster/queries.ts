@@ -8,9 +8,6 @@ const cluster = '/v2/organizations/{org}/clusters/{cluster}'
 export type Cluster = Answer<`GET ${typeof cluster}`>
 export type Queue = Answer<`GET ${typeof cluster}/queues`>[number]
 
-export const clusterQuery = (org: string, id: string) =>
-  query(`GET ${cluster}`, { params: { org, cluster: id }, query: { include_viewer: true } })
-
 export const queuesQuery = (org: string, id: string) =>
   query(`GET ${cluster}/queues`, { params: { org, cluster: id }, query: { per_page: 100 } })
 

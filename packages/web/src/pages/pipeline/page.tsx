@@ -3,6 +3,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useLive } from '../../api/live.ts'
+import { pipelineQuery } from '../../api/resource-queries.ts'
 import { Button, LinkButton } from '../../parts/Button.tsx'
 import { Copy } from '../../parts/Copy.tsx'
 import { useKeys } from '../../parts/keys.ts'
@@ -16,7 +17,6 @@ import { buildsOfPipelineQuery } from '../builds/queries.ts'
 import { trendQuery } from '../pipelines/queries.ts'
 import { TrendBars } from '../pipelines/TrendBars.tsx'
 import { NewBuildDialog } from './NewBuildDialog.tsx'
-import { pipelineQuery } from './queries.ts'
 
 export function PipelinePage() {
   const { org, pipeline: slug } = useParams({ from: '/$org/$pipeline' })

@@ -2,6 +2,7 @@ import { showLabel } from '../../parts/labels.ts'
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
+import { clusterQuery, queueQuery, type QueueAddress } from '../../api/resource-queries.ts'
 import { Button } from '../../parts/Button.tsx'
 import { formatDuration } from '../../parts/time/durations.ts'
 import { Page } from '../../parts/Page.tsx'
@@ -11,18 +12,9 @@ import { Empty, Loading, Problem } from '../../parts/States.tsx'
 import { showFailure, showToast } from '../../parts/toasts/toasts.ts'
 import { AgentTable } from '../agents/AgentTable.tsx'
 import { agentsQuery } from '../agents/queries.ts'
-import { clusterQuery } from '../cluster/queries.ts'
 import { StartAgentDialog } from '../cluster/StartAgentDialog.tsx'
 import { QueueChart } from './QueueChart.tsx'
-import {
-  metricsQuery,
-  pauseDispatch,
-  queueQuery,
-  resumeDispatch,
-  waitingQuery,
-  type Metrics,
-  type QueueAddress,
-} from './queries.ts'
+import { metricsQuery, pauseDispatch, resumeDispatch, waitingQuery, type Metrics } from './queries.ts'
 import { WaitingJobs } from './WaitingJobs.tsx'
 
 export function QueuePage() {

@@ -1,18 +1,11 @@
 import { call, type Answer } from '../../api/call.ts'
 import { listQuery, query } from '../../api/queries.ts'
+import type { QueueAddress } from '../../api/resource-queries.ts'
 
 const queue = '/v2/organizations/{org}/clusters/{cluster}/queues/{queue}'
 
-export interface QueueAddress {
-  org: string
-  cluster: string
-  queue: string
-}
-
 export type WaitingJob = Answer<`GET ${typeof queue}/jobs`>[number]
 export type Metrics = Answer<`GET ${typeof queue}/metrics`>
-
-export const queueQuery = (params: QueueAddress) => query(`GET ${queue}`, { params })
 
 export const metricsQuery = (params: QueueAddress) => ({
   ...query(`GET ${queue}/metrics`, { params }),

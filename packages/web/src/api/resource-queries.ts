@@ -1,0 +1,28 @@
+// The resources that addresses name, as their pages and the breadcrumb read them.
+import { query } from './queries.ts'
+
+const org = '/v2/organizations/{org}'
+
+export interface QueueAddress {
+  org: string
+  cluster: string
+  queue: string
+}
+
+export const pipelineQuery = (slug: string, pipeline: string) =>
+  query(`GET ${org}/pipelines/{pipeline}`, {
+    params: { org: slug, pipeline },
+    query: { include_viewer: true },
+  })
+
+export const clusterQuery = (slug: string, cluster: string) =>
+  query(`GET ${org}/clusters/{cluster}`, { params: { org: slug, cluster }, query: { include_viewer: true } })
+
+export const queueQuery = (params: QueueAddress) =>
+  query(`GET ${org}/clusters/{cluster}/queues/{queue}`, { params })
+
+export const agentQuery = (slug: string, agent: string) =>
+  query(`GET ${org}/agents/{agent}`, { params: { org: slug, agent } })
+
+export const teamQuery = (slug: string, team: string) =>
+  query(`GET ${org}/teams/{team}`, { params: { org: slug, team }, query: { include_viewer: true } })

@@ -1,0 +1,82 @@
+// The way from the organization to what the page shows. Names come from the queries of the pages, so nothing is asked twice.
+import { useQuery } from '@tanstack/react-query'
+import { useLocation, useParams } from '@tanstack/react-router'
+import { agentQuery, clusterQuery, pipelineQuery, queueQuery, teamQuery } from '../api/resource-queries.ts'
+import { settingsPages } from './settings-pages.ts'
+
+interface Crumb {
+  name: string
+  to: string
+}
+
+/** Those behind the organization. */
+export function useCrumbs(): Crumb[] {
+  const { pathname } = useLocation()
+  const { org = '', pipeline, number, cluster, queue, agent, team } = useParams({ strict: false })
+  const inPipeline = usePipelineCrumb(org, pipeline)
+  const inCluster = useClusterCrumbs(org, cluster, queue, agent)
+  const teamName = useTeamName(org, team)
+  const here = (name: string): Crumb => ({ name, to: pathname })
+  const [, first, , area = '', page = ''] = pathname.split('/')
+  if (first === '-') return personCrumbs(pathname)
+  if (first === 'organizations') {
+    if (area === 'settings') return settingsCrumbs(org, page, team === undefined ? [] : [here(teamName)])
+    if (inCluster.length > 0) return inCluster
+    const title = titles[`${area}/${page}`] ?? titles[area]
+    return title === undefined ? [] : [here(title)]
+  }
+  if (inPipeline === null) return []
+  if (number !== undefined) return [inPipeline, here(`#${number}`)]
+  return area === 'settings' ? [inPipeline, here('Settings')] : [inPipeline]
+}
+
+const titles: Readonly<Record<string, string>> = {
+  builds: 'Builds',
+  agents: 'Agents',
+  clusters: 'Clusters',
+  start: 'First steps',
+  'pipelines/new': 'New pipeline',
+  'pipeline-templates': 'Template',
+}
+
+function personCrumbs(pathname: string): Crumb[] {
+  if (!pathname.startsWith('/-/me')) return []
+  const you = { name: 'You', to: '/-/me' }
+  const page = { '/-/me/tokens': 'Access tokens', '/-/me/sessions': 'Sessions' }[pathname]
+  return page === undefined ? [you] : [you, { name: page, to: pathname }]
+}
+
+function settingsCrumbs(org: string, page: string, more: readonly Crumb[]): Crumb[] {
+  const base = `/organizations/${org}/settings`
+  const title = settingsPages.find(({ name }) => name === page)?.title
+  return [
+    { name: 'Settings', to: base },
+    ...(title === undefined ? [] : [{ name: title, to: `${base}/${page}` }]),
+    ...more,
+  ]
+}
+
+function usePipelineCrumb(org: string, slug: string | undefined): Crumb | null {
+  const { data } = useQuery({ ...pipelineQuery(org, slug ?? ''), enabled: slug !== undefined })
+  return slug === undefined ? null : { name: data?.name ?? slug, to: `/${org}/${slug}` }
+}
+
+function useClusterCrumbs(org: string, cluster = '', queue = '', agent = ''): Crumb[] {
+  const found = {
+    cluster: useQuery({ ...clusterQuery(org, cluster), enabled: cluster !== '' }).data,
+    queue: useQuery({ ...queueQuery({ org, cluster, queue }), enabled: queue !== '' }).data,
+    agent: useQuery({ ...agentQuery(org, agent), enabled: agent !== '' }).data,
+  }
+  const base = `/organizations/${org}/clusters/${cluster}`
+  const ofQueue = queue === '' ? base : `${base}/queues/${queue}`
+  return [
+    ...(cluster === '' ? [] : [{ name: found.cluster?.name ?? 'Cluster', to: base }]),
+    ...(queue === '' ? [] : [{ name: found.queue?.key ?? 'Queue', to: ofQueue }]),
+    ...(agent === '' ? [] : [{ name: found.agent?.name ?? 'Agent', to: `${ofQueue}/agents/${agent}` }]),
+  ]
+}
+
+function useTeamName(org: string, team: string | undefined): string {
+  const { data } = useQuery({ ...teamQuery(org, team ?? ''), enabled: team !== undefined })
+  return data?.name ?? 'Team'
+}

@@ -1,0 +1,28 @@
+// The pages of an organization's settings, in their order. The settings list them, and the palette finds them.
+import type { Answer } from '../api/call.ts'
+
+type Viewer = NonNullable<Answer<'GET /v2/organizations/{org}'>['viewer']>
+export type Rights = Viewer['may']
+
+interface SettingsPage {
+  /** The last word of the address. */
+  name: string
+  title: string
+  /** Whether the person may open it. */
+  isOpenTo: (may: Rights) => boolean
+  /** Who may, for those who may not. */
+  refusal: string
+}
+
+const administrators = (may: Rights) => may.administer
+const onlyAdministrators = 'Only administrators of the organization may open it.'
+
+export const settingsPages = [
+  { name: 'general', title: 'General', isOpenTo: administrators, refusal: onlyAdministrators },
+] as const satisfies readonly SettingsPage[]
+
+export type SettingsName = (typeof settingsPages)[number]['name']
+
+export const settingsPath = (org: string, name: string) => `/organizations/${org}/settings/${name}`
+
+export const openSettings = (may: Rights) => settingsPages.filter(({ isOpenTo }) => isOpenTo(may))
