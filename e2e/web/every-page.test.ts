@@ -46,6 +46,10 @@ const pages = (world: World): Record<string, [path: string, text: string | RegEx
   sessions: ['/-/me/sessions', 'This browser'],
   template: [world.template, 'Unit tests'],
   general: ['/organizations/default/settings/general', 'It is part of every link'],
+  members: ['/organizations/default/settings/members', 'Ada with a name'],
+  invitations: ['/organizations/default/settings/invitations', 'guest@example.com'],
+  teams: ['/organizations/default/settings/teams', 'Mobile'],
+  team: [world.team, 'Members of this team may'],
   'first-run': ['/organizations/default/start', 'demo'],
   missing: ['/default/nothing-there', 'not yours to see'],
   'missing-page': ['/organizations/default/settings/nothing', 'not yours to see'],
@@ -53,8 +57,9 @@ const pages = (world: World): Record<string, [path: string, text: string | RegEx
 
 withBrowser.describe('every page', () => {
   it('is right in light, in dark and on a phone', async () => {
-    const server = await startServer({ MILLRACE_DATA_DIR: aDataDirectory() })
-    const world = await createWorld(server)
+    const settings = { MILLRACE_DATA_DIR: aDataDirectory() }
+    const server = await startServer(settings)
+    const world = await createWorld(server, settings)
     const problems: string[] = []
     for (const [look, options] of Object.entries(looks)) {
       const tab = await visit(options)

@@ -1,6 +1,6 @@
 // An installation with something to see: builds in every state, extreme names, a long log. Real jobs of a real agent.
 // Each text that a person typed has the name of an emoji, so that a test sees where one is shown raw.
-import { eventually, type Client, type Json } from '../millrace.ts'
+import { eventually, millrace, type Client, type Json, type Settings } from '../millrace.ts'
 
 const org = '/v2/organizations/default'
 
@@ -15,6 +15,7 @@ export interface World {
   agent: string
   longName: string
   template: string
+  team: string
 }
 
 const failing = `env: { BUILDKITE_SKIP_CHECKOUT: "true" }
@@ -82,7 +83,7 @@ const waiting = `steps:
 
 const longText = 'A name that goes on and on, as some people name things, '.repeat(4).slice(0, 200).trim()
 
-export async function createWorld(server: Client): Promise<World> {
+export async function createWorld(server: Client, settings: Settings): Promise<World> {
   const cluster = String((await server.get(`${org}/clusters`)).body['0']?.['id'])
   await server.post(`${org}/clusters/${cluster}/queues`, { key: 'nobody', description: 'Without agents' })
   const queues = (await server.get(`${org}/clusters/${cluster}/queues`)).body
@@ -106,7 +107,11 @@ export async function createWorld(server: Client): Promise<World> {
     name: 'Go service',
     configuration: passing,
   })
+  const team = await createPeople(server, settings)
+  const old = await build(server, 'Old app', passing, 'The last one')
+  await server.post(`${org}/pipelines/${old.pipeline}/archive`, {})
   return {
+    team,
     failed: pageOf(failed),
     passed: pageOf(passed),
     blocked: pageOf(blocked),
@@ -117,6 +122,26 @@ export async function createWorld(server: Client): Promise<World> {
     agent: new URL(String(agents['0']?.['web_url'])).pathname,
     template: new URL(String(template.body['web_url'])).pathname,
   }
+}
+
+/** Members, an invitation and a team. Returns the path of the team's page. */
+async function createPeople(server: Client, settings: Settings): Promise<string> {
+  const name = `Ada with a name${' that goes on'.repeat(13)}`
+  const added = await millrace(
+    ['user', 'create', '--email', 'ada@example.com', '--name', name, '--org', 'default', '--role', 'member'],
+    settings,
+  )
+  if (added.code !== 0) throw new Error(added.stderr)
+  await server.post(`${org}/invitations`, { emails: ['guest@example.com'] })
+  const team = await server.post(`${org}/teams`, { name: ':jest: Mobile', description: longText })
+  const { id } = team.body
+  const members = (await server.get(`${org}/members`)).body
+  for (const { id: user } of Object.values(members))
+    await server.post(`${org}/teams/${id}/members`, { user_id: user })
+  const pipelines = (await server.get(`${org}/pipelines`)).body
+  for (const { id: pipeline } of Object.values(pipelines).slice(0, 3))
+    await server.post(`${org}/teams/${id}/pipelines`, { pipeline_id: pipeline, access_level: 'read_only' })
+  return `/organizations/default/settings/teams/${id}`
 }
 
 interface Made {

@@ -8,6 +8,7 @@ import {
   type RouteComponent,
 } from '@tanstack/react-router'
 import { Missing, Problem } from './parts/States.tsx'
+import { readSearchText } from './pages/members/search.ts'
 import { readAgentSearch } from './pages/agents/search.ts'
 import { readFilters } from './pages/builds/filters.ts'
 import { readTokenSearch } from './pages/me/search.ts'
@@ -96,6 +97,10 @@ const routeTree = rootRoute.addChildren([
   page('/organizations/$org/clusters/$cluster/queues/$queue/agents/$agent', agentPage),
   lazyPage('/organizations/$org/settings', () => import('./pages/settings/page.tsx'), 'SettingsStartPage'),
   settingsPage('general', () => import('./pages/organization/page.tsx'), 'GeneralPage'),
+  settingsPage('members', () => import('./pages/members/page.tsx'), 'MembersPage', readSearchText),
+  settingsPage('invitations', () => import('./pages/invitations/page.tsx'), 'InvitationsPage'),
+  settingsPage('teams', () => import('./pages/teams/page.tsx'), 'TeamsPage'),
+  settingsPage('teams/$team', () => import('./pages/team/page.tsx'), 'TeamPage'),
   lazyPage('/organizations/$org/start', () => import('./pages/first-run/page.tsx'), 'FirstRunPage'),
   lazyPage('/-/me', () => import('./pages/me/profile.tsx'), 'ProfilePage'),
   lazyPage('/-/me/tokens', () => import('./pages/me/tokens.tsx'), 'TokensPage', readTokenSearch),

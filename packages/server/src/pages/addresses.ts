@@ -3,7 +3,7 @@
 const organization = '/organizations/[\\w-]+'
 const cluster = `${organization}/clusters/[\\w-]+`
 
-const settings = ['general']
+const settings = ['general', 'members', 'invitations', 'teams']
 
 const patterns = [
   '/',
@@ -11,6 +11,7 @@ const patterns = [
   '/-/me(?:/tokens|/sessions)?',
   `${organization}/(?:start|builds|agents|clusters|pipelines/new)`,
   `${organization}/settings(?:/(?:${settings.join('|')}))?`,
+  `${organization}/settings/teams/[\\w-]+`,
   cluster,
   `${cluster}/queues/[\\w-]+`,
   `${cluster}(?:/queues/[\\w-]+)?/agents/[\\w-]+`,

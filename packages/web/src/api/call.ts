@@ -48,14 +48,17 @@ export interface Page<Row> {
   next: Record<string, string> | null
 }
 
-type RowOf<Name extends Operation> = Answer<Name> extends Array<infer Row> ? Row : never
+/** Lists with cursors have their rows in `items`. */
+type RowOf<Name extends Operation> =
+  Answer<Name> extends Array<infer Row> ? Row : Answer<Name> extends { items: Array<infer Row> } ? Row : never
 
 export async function callPage<Name extends Operation>(
   name: Name,
   input: Input<Name>,
 ): Promise<Page<RowOf<Name>>> {
   const { headers, text } = await send(name, input)
-  return { rows: JSON.parse(text) as Array<RowOf<Name>>, next: nextPage(headers.get('Link')) }
+  const body = JSON.parse(text) as Array<RowOf<Name>> | { items: Array<RowOf<Name>> }
+  return { rows: Array.isArray(body) ? body : body.items, next: nextPage(headers.get('Link')) }
 }
 
 function nextPage(link: string | null): Record<string, string> | null {

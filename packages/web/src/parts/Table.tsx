@@ -48,7 +48,7 @@ export const Table = <Row extends { id: string }>({ label, rows, columns, render
         {rows.map((row) => (
           <tr key={row.id}>
             {columns.map(({ head, render, titleOf, look }) => (
-              <td key={head} className={look && looks[look]} title={titleOf?.(row)}>
+              <td key={head} className={look && looks[look]} title={titleOf && showLabel(titleOf(row) ?? '')}>
                 {shown(render(row))}
               </td>
             ))}

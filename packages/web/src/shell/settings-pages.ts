@@ -15,10 +15,15 @@ interface SettingsPage {
 }
 
 const administrators = (may: Rights) => may.administer
+const viewers = (may: Rights) => may.view_teams
 const onlyAdministrators = 'Only administrators of the organization may open it.'
+const onlyViewers = 'Only administrators of the organization may see its members and teams.'
 
 export const settingsPages = [
   { name: 'general', title: 'General', isOpenTo: administrators, refusal: onlyAdministrators },
+  { name: 'members', title: 'Members', isOpenTo: viewers, refusal: onlyViewers },
+  { name: 'invitations', title: 'Invitations', isOpenTo: administrators, refusal: onlyAdministrators },
+  { name: 'teams', title: 'Teams', isOpenTo: viewers, refusal: onlyViewers },
 ] as const satisfies readonly SettingsPage[]
 
 export type SettingsName = (typeof settingsPages)[number]['name']

@@ -1,0 +1,36 @@
+import { useState } from 'react'
+import { Icon } from './Icon.tsx'
+import styles from './SearchBox.module.css'
+
+interface Props {
+  /** "Find a member". */
+  label: string
+  text: string
+  onSearch: (text: string) => void
+}
+
+const restMs = 250
+
+/** Searches when somebody pauses typing. */
+export function SearchBox({ label, text, onSearch }: Props) {
+  const [typed, setTyped] = useState(text)
+  const [timer, setTimer] = useState<ReturnType<typeof setTimeout>>()
+  const search = (next: string) => {
+    setTyped(next)
+    clearTimeout(timer)
+    setTimer(setTimeout(() => onSearch(next.trim()), restMs))
+  }
+  return (
+    <div className={`icon-input ${styles.box}`}>
+      <Icon name="search" size={14} />
+      <input
+        type="search"
+        aria-label={label}
+        placeholder={label}
+        maxLength={200}
+        value={typed}
+        onChange={({ target }) => search(target.value)}
+      />
+    </div>
+  )
+}
