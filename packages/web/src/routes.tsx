@@ -8,6 +8,7 @@ import {
   type RouteComponent,
 } from '@tanstack/react-router'
 import { Missing, Problem } from './parts/States.tsx'
+import { readAuditSearch } from './pages/audit-log/search.ts'
 import { readSearchText } from './pages/members/search.ts'
 import { readAgentSearch } from './pages/agents/search.ts'
 import { readFilters } from './pages/builds/filters.ts'
@@ -101,6 +102,12 @@ const routeTree = rootRoute.addChildren([
   settingsPage('invitations', () => import('./pages/invitations/page.tsx'), 'InvitationsPage'),
   settingsPage('teams', () => import('./pages/teams/page.tsx'), 'TeamsPage'),
   settingsPage('teams/$team', () => import('./pages/team/page.tsx'), 'TeamPage'),
+  settingsPage('sso', () => import('./pages/sso/page.tsx'), 'SsoPage'),
+  settingsPage('api', () => import('./pages/api-settings/page.tsx'), 'ApiSettingsPage'),
+  settingsPage('pipelines', () => import('./pages/pipeline-defaults/page.tsx'), 'PipelineDefaultsPage'),
+  settingsPage('retention', () => import('./pages/retention/page.tsx'), 'RetentionPage'),
+  settingsPage('audit-log', () => import('./pages/audit-log/page.tsx'), 'AuditLogPage', readAuditSearch),
+  settingsPage('archive', () => import('./pages/archive/page.tsx'), 'ArchivePage'),
   lazyPage('/organizations/$org/start', () => import('./pages/first-run/page.tsx'), 'FirstRunPage'),
   lazyPage('/-/me', () => import('./pages/me/profile.tsx'), 'ProfilePage'),
   lazyPage('/-/me/tokens', () => import('./pages/me/tokens.tsx'), 'TokensPage', readTokenSearch),

@@ -3,7 +3,18 @@
 const organization = '/organizations/[\\w-]+'
 const cluster = `${organization}/clusters/[\\w-]+`
 
-const settings = ['general', 'members', 'invitations', 'teams']
+const settings = [
+  'general',
+  'members',
+  'invitations',
+  'teams',
+  'sso',
+  'api',
+  'pipelines',
+  'retention',
+  'audit-log',
+  'archive',
+]
 
 const patterns = [
   '/',

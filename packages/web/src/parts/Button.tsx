@@ -53,5 +53,12 @@ export const LinkButton = ({ kind = 'plain', icon, children, ...rest }: Look & L
   </Link>
 )
 
+/** Looks like a button and opens a page of the server, or of another site, in a tab of its own. */
+export const ExternalLinkButton = ({ href, children }: { href: string; children: ReactNode }) => (
+  <a href={href} target="_blank" rel="noopener" className={classOf('plain')}>
+    {children}
+  </a>
+)
+
 const classOf = (kind: NonNullable<Look['kind']>, more = '') =>
   `${styles.button} ${styles[kind]} ${more}`.trim()

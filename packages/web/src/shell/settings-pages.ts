@@ -24,6 +24,17 @@ export const settingsPages = [
   { name: 'members', title: 'Members', isOpenTo: viewers, refusal: onlyViewers },
   { name: 'invitations', title: 'Invitations', isOpenTo: administrators, refusal: onlyAdministrators },
   { name: 'teams', title: 'Teams', isOpenTo: viewers, refusal: onlyViewers },
+  { name: 'sso', title: 'Single sign-on', isOpenTo: administrators, refusal: onlyAdministrators },
+  { name: 'api', title: 'API access', isOpenTo: administrators, refusal: onlyAdministrators },
+  { name: 'pipelines', title: 'Pipelines', isOpenTo: administrators, refusal: onlyAdministrators },
+  { name: 'retention', title: 'Retention', isOpenTo: administrators, refusal: onlyAdministrators },
+  {
+    name: 'audit-log',
+    title: 'Audit log',
+    isOpenTo: (may: Rights) => may.view_audit_log,
+    refusal: onlyAdministrators,
+  },
+  { name: 'archive', title: 'Archived pipelines', isOpenTo: () => true, refusal: '' },
 ] as const satisfies readonly SettingsPage[]
 
 export type SettingsName = (typeof settingsPages)[number]['name']

@@ -1,0 +1,61 @@
+import { useNavigate } from '@tanstack/react-router'
+import { Button } from '../../parts/Button.tsx'
+import { Copy } from '../../parts/Copy.tsx'
+import { Dialog } from '../../parts/dialogs/Dialog.tsx'
+import { Facts } from '../../parts/Facts.tsx'
+import { formatExact } from '../../parts/time/durations.ts'
+import type { AuditEvent } from './queries.ts'
+import { eventWords, valueText } from './words.ts'
+
+/** Everything that is known of an event. */
+export function EventDialog({ event, onClose }: { event: AuditEvent; onClose: () => void }) {
+  const navigate = useNavigate({ from: '/organizations/$org/settings/audit-log' })
+  const { type, actor, subject, context, data } = event
+  const narrow = (search: { type?: string; actor?: string; subject?: string }) => {
+    onClose()
+    void navigate({ search })
+  }
+  return (
+    <Dialog
+      title={eventWords(type)}
+      isOpen
+      onClose={onClose}
+      size="wide"
+      actions={
+        <>
+          <Button onClick={() => narrow({ type })}>All of this kind</Button>
+          <Button onClick={() => narrow({ subject: subject.uuid })}>All about this</Button>
+          {actor !== null && (
+            <Button onClick={() => narrow({ actor: actor.uuid })}>All by {actor.name}</Button>
+          )}
+        </>
+      }
+    >
+      <Facts
+        facts={[
+          ['When', formatExact(Date.parse(event.occurred_at))],
+          ['Who', actor === null ? 'The operator or the installation' : `${actor.name} (${actor.type})`],
+          ['On what', `${subject.name ?? 'Without a name'} (${subject.type})`],
+          [
+            'Id of the event',
+            <span key="id">
+              <code>{event.uuid}</code> <Copy text={event.uuid} label="id" />
+            </span>,
+          ],
+        ]}
+      />
+      <h3>Afterwards</h3>
+      {Object.keys(data).length === 0 ? (
+        <p className="muted">The event has no details.</p>
+      ) : (
+        <Facts isCode facts={Object.entries(data).map(([name, value]) => [name, valueText(value)])} />
+      )}
+      {context !== null && (
+        <>
+          <h3>From where</h3>
+          <Facts isCode facts={Object.entries(context).map(([name, value]) => [name, valueText(value)])} />
+        </>
+      )}
+    </Dialog>
+  )
+}
