@@ -17,7 +17,7 @@ export function PipelinesPage() {
   useLive(org)
   const search = useSearch({ from: '/$org' })
   const navigate = useNavigate({ from: '/$org' })
-  const { data: organization } = useQuery(organizationQuery(org))
+  const { data: organization, error: refusal } = useQuery(organizationQuery(org))
   const { data: pipelines, error, refetch } = useQuery(pipelinesQuery(org))
   const { data: trends } = useQuery(trendsQuery(org))
   const star = useFavorite(org)
@@ -30,6 +30,7 @@ export function PipelinesPage() {
       New pipeline
     </LinkButton>
   )
+  if (organization === undefined && refusal !== null) return <Problem error={refusal} />
   return (
     <Page
       title={organization?.name ?? org}
