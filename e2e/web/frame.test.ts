@@ -61,7 +61,7 @@ withBrowser.describe('the frame of every page', () => {
       await expect.poll(() => crumbs(page).last().getAttribute('aria-current')).toBe('page')
       return crumbs(page).allInnerTexts()
     }
-    expect(await trailOf(scene.page, '#1')).toEqual(['Default', `🚀 Trail ${process.pid}`, '#1'])
+    await expect.poll(() => trailOf(scene.page, '#1')).toEqual(['Default', `🚀 Trail ${process.pid}`, '#1'])
     const queue = String(job['agent_query_rules']?.['0']).replace('queue=', '')
     await expect.poll(() => trailOf(scene.queuePage, queue)).toEqual(['Default', 'Default cluster', queue])
     const name = String(job['agent']?.['name'])

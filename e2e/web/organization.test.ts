@@ -236,10 +236,13 @@ withBrowser.describe('an organization in the browser', () => {
     const tab = await visit()
     const { page } = tab
     await signIn(tab, { url, token }, `/organizations/${slug}/settings`)
-    await page.waitForURL(`${url}/organizations/${slug}/settings/archive`)
+    await page.waitForURL(`${url}/organizations/${slug}/settings/members`)
+    await page.getByRole('row', { name: 'Grace' }).waitFor()
+    const offered = await page.getByRole('main').getByRole('button').or(page.locator('main select')).count()
+    expect(offered).toBe(0)
     const list = page.getByRole('navigation', { name: 'Settings of Before' })
-    expect(await list.getByRole('link').allInnerTexts()).toEqual(['Archived pipelines'])
-    for (const name of ['general', 'members', 'invitations', 'sso', 'api', 'retention', 'audit-log']) {
+    expect(await list.getByRole('link').allInnerTexts()).toEqual(['Members', 'Teams', 'Archived pipelines'])
+    for (const name of ['general', 'invitations', 'sso', 'api', 'pipelines', 'retention', 'audit-log']) {
       await page.goto(`${url}/organizations/${slug}/settings/${name}`)
       await page.getByText('You may not see this.').waitFor()
       await page.getByText(/Only administrators of the organization may/).waitFor()

@@ -74,7 +74,8 @@ function OrganizationMenu({ org }: { org: string }) {
         params={{ org }}
         activeOptions={exact}
         title={showLabel(name)}
-        className={`truncated ${styles.crumb}`}>
+        className={`truncated ${styles.crumb}`}
+      >
         {showLabel(name)}
       </Link>
       {entries.length > 1 && (

@@ -13,11 +13,13 @@ interface Crumb {
 export function useCrumbs(): Crumb[] {
   const { pathname } = useLocation()
   const { org = '', pipeline, number, cluster, queue, agent, team } = useParams({ strict: false })
-  const inPipeline = usePipelineCrumb(org, pipeline)
+  const [, first, , area = '', page = ''] = pathname.split('/')
+  const inOrganization = first === 'organizations' || first === '-'
+  // An address without a page may look like that of a pipeline.
+  const inPipeline = usePipelineCrumb(org, inOrganization ? undefined : pipeline)
   const inCluster = useClusterCrumbs(org, cluster, queue, agent)
   const teamName = useTeamName(org, team)
   const here = (name: string): Crumb => ({ name, to: pathname })
-  const [, first, , area = '', page = ''] = pathname.split('/')
   if (first === '-') return personCrumbs(pathname)
   if (first === 'organizations') {
     if (area === 'settings') return settingsCrumbs(org, page, team === undefined ? [] : [here(teamName)])
