@@ -67,7 +67,7 @@ function Archived({ org }: { org: string }) {
         renderAction={(pipeline) =>
           pipeline.viewer?.may.edit === true && (
             <Button
-              aria-label={`Take ${showLabel(pipeline.name)} back`}
+              aria-label={`Take back ${showLabel(pipeline.name)}`}
               onClick={() => void takeBack(pipeline)}
             >
               Take back
