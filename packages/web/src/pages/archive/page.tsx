@@ -67,10 +67,10 @@ function Archived({ org }: { org: string }) {
         renderAction={(pipeline) =>
           pipeline.viewer?.may.edit === true && (
             <Button
-              aria-label={`Take back ${showLabel(pipeline.name)}`}
+              aria-label={`Unarchive ${showLabel(pipeline.name)}`}
               onClick={() => void takeBack(pipeline)}
             >
-              Take back
+              Unarchive
             </Button>
           )
         }

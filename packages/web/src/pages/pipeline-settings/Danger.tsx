@@ -37,7 +37,7 @@ export function Danger({ org, pipeline }: { org: string; pipeline: Pipeline }) {
               : 'It is not built any more. Its builds and logs stay, and it can be taken back.'}
           </p>
         </div>
-        <Button onClick={() => void setArchived(!isArchived)}>{isArchived ? 'Take back' : 'Archive'}</Button>
+        <Button onClick={() => void setArchived(!isArchived)}>{isArchived ? 'Unarchive' : 'Archive'}</Button>
       </div>
       <div className={`card ${styles.box}`}>
         <div>
