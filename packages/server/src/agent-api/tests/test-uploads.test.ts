@@ -12,6 +12,7 @@ import {
 } from '../../../test/builders.ts'
 import { aBuild, jobNamed, runJob, type TestBuild } from '../../../test/runs.ts'
 import { flushTokenCaches } from '../../auth/access-watch.ts'
+import { storeResults } from '../../resources/tests/test_runs/store.ts'
 
 const app = useApp()
 
@@ -75,6 +76,14 @@ const result = (name: string, given: object = {}) => ({
 
 const runsOf = async (build: TestBuild, token = admin.token) =>
   (await app.request('GET', `${pipeline.path}/builds/${build.number}/test_runs`, { token })).list
+
+describe('results of a suite that is deleted while they are read', () => {
+  it('are refused with 404', async () => {
+    const gone = { id: randomUUID(), slug: 'gone', organizationId: org.id, organizationSlug: org.slug }
+    const env = { key: 'one', branch: null, commitSha: null, jobId: null }
+    await expect(storeResults(app.ctx, gone, env, [])).rejects.toMatchObject({ status: 404 })
+  })
+})
 
 describe('POST /v1/uploads with JSON', () => {
   it('keeps results under the build whose id is the key, and says where', async () => {

@@ -118,6 +118,13 @@ export async function holdById(
   return rows[0]
 }
 
+/** Until the transaction ends, no other transaction deletes the suite. For what no user asks for. */
+export async function holdInOrg(trx: Trx, orgId: string, id: string): Promise<void> {
+  const { rows } = await sql`
+    select from test_suites where organization_id = ${orgId} and id = ${id} for key share`.execute(trx)
+  if (rows.length === 0) throw notFound('No suite found')
+}
+
 export async function insert(
   trx: Trx,
   row: Partial<SuiteFields> & {

@@ -6,6 +6,7 @@ import { inTransaction } from '../../../db/transaction.ts'
 import { notFound, refused } from '../../../lib/errors.ts'
 import { isUuid, newId } from '../../../lib/ids.ts'
 import { suiteOfPipeline } from '../suites/of-pipeline.ts'
+import * as suites from '../suites/queries.ts'
 import type { SendingSuite } from '../suites/queries.ts'
 import { readReport, type Report } from './read-report.ts'
 
@@ -25,6 +26,8 @@ export async function storeResults(
 ): Promise<string> {
   const at = ctx.now().toISOString()
   return inTransaction(ctx.db, async (trx) => {
+    // It may have been deleted since its token was read.
+    await suites.holdInOrg(trx, suite.organizationId, suite.id)
     const buildId = await findBuild(trx, suite.organizationId, env)
     const runId = await saveRun(trx, suite, env, buildId, at)
     for (const batch of batches) await addResults(trx, runId, batch, at)
