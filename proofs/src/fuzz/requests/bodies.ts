@@ -150,6 +150,7 @@ export const bodies: ReadonlyMap<string, readonly unknown[]> = new Map<string, r
   ),
   [`POST ${org}/teams/{team}/members`, [{ user_id: '$user', role: 'maintainer' }]],
   [`POST ${org}/teams/{team}/pipelines`, [{ pipeline_id: '$pipeline_uuid', access_level: 'build_and_read' }]],
+  [`POST ${org}/teams/{team}/suites`, [{ suite_id: '$suite_uuid', access_level: ['read', 'edit'] }]],
   [`POST ${org}/teams`, [{ name: '$unique', privacy: 'visible', default_member_role: 'member' }]],
   ...both(`${org}/teams/{team}`, [{ name: '$unique' }]),
   [

@@ -229,7 +229,7 @@ const suite: Maker = {
   parents: [],
   async make(world) {
     const made = await world.call('POST', '/suites', { name: world.unique() })
-    world.ids['suite'] = String(made.slug)
+    Object.assign(world.ids, { suite: String(made.slug), suite_uuid: String(made.id) })
     world.secrets['suite'] = String(made.api_token)
   },
 }
@@ -322,12 +322,6 @@ export const makers: Makers = {
       (world) => ({ pipeline_id: world.id('pipeline_uuid'), access_level: 'read_only' }),
       'pipeline_id',
     ),
-    team_suite: row(
-      ['team', 'suite'],
-      ({ team: id }) => `/teams/${id}/suites`,
-      (world) => ({ suite_id: world.id('suite_uuid'), access_level: ['read'] }),
-      'suite_id',
-    ),
     rule: row(
       ['pipeline', 'target_pipeline'],
       () => '/rules',
@@ -381,6 +375,14 @@ export const makers: Makers = {
   invitation,
   commit_status: commitStatus,
   suite,
+  ...named({
+    team_suite: row(
+      ['team', 'suite'],
+      ({ team: id }) => `/teams/${id}/suites`,
+      (world) => ({ suite_id: world.id('suite_uuid'), access_level: ['read'] }),
+      'suite_id',
+    ),
+  }),
   test_run: testRun,
   event,
   asset,

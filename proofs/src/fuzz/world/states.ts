@@ -297,6 +297,22 @@ const cachingJob: State = async (world) => {
   return { ids: idsOf(build, job), secrets: { job: run.token } }
 }
 
+const pipelineWithWebhook: State = async (world) => {
+  const made = await connectedPipeline(world)
+  await world.call('POST', `/pipelines/${made.ids?.['pipeline']}/webhook`)
+  return made
+}
+
+const suite: State = async (world) => {
+  const { id } = await world.call('POST', '/suites', { name: world.unique() })
+  return { ids: { suite_uuid: String(id) } }
+}
+
+const banner: State = async (world) => {
+  await world.call('PUT', '/banners', { message: world.unique() })
+  return {}
+}
+
 const savedCache: State = async (world) => {
   const id = randomUUID()
   const at = new Date().toISOString()
@@ -450,10 +466,13 @@ export const states: ReadonlyMap<string, State> = new Map([
   ...at('POST', `${inOrg}/pipelines/{pipeline}/archive`, pipeline),
   ...at('POST', `${inOrg}/pipelines/{pipeline}/unarchive`, archivedPipeline),
   ...at('POST', `${inOrg}/pipelines/{pipeline}/webhook`, connectedPipeline),
+  ...at('DELETE', `${inOrg}/pipelines/{pipeline}/webhook`, pipelineWithWebhook),
+  ...at('DELETE', `${inOrg}/banners`, banner),
   ...at('DELETE', `${inOrg}/clusters/{cluster}`, cluster),
   ...at('POST', `${inOrg}/clusters/{cluster}/maintainers`, member),
   ...at('POST', `${inOrg}/teams/{team}/members`, member),
   ...at('POST', `${inOrg}/teams/{team}/pipelines`, pipeline),
+  ...at('POST', `${inOrg}/teams/{team}/suites`, suite),
   ...at('GET', `${inOrg}/clusters/{cluster}/agent-images`, hosted),
   ...at('POST', `${inOrg}/clusters/{cluster}/agent-images`, hosted),
   ...at('GET', `${inOrg}/clusters/{cluster}/agent-images/{image}`, hosted),
