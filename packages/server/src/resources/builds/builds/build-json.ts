@@ -38,10 +38,9 @@ export async function writeBuilds(
     const one = shown === null ? oneBuild(root, orgId, id) : oneBuildWithJobs(root, orgId, id, ...shown)
     return (await one.execute(db)).rows
   }
-  const wanted = sql`unnest(${ids}::uuid[]) with ordinality as wanted (id, position)`
-  const isThere = sql`b.organization_id = any (${orgIds}::uuid[])`
-  const entries = shown === null ? sql`null` : jobEntries(root, ...shown)
-  return (await selectBuilds(root, wanted, isThere, entries).execute(db)).rows
+  const page =
+    shown === null ? pageOfBuilds(root, orgIds, ids) : pageOfBuildsWithJobs(root, orgIds, ids, ...shown)
+  return (await page.execute(db)).rows
 }
 
 const selectBuilds = (
@@ -67,23 +66,27 @@ const oneBuild = prepared((root: string, orgId: string, id: string) =>
 )
 
 const oneBuildWithJobs = prepared(
-  (
-    root: string,
-    orgId: string,
-    id: string,
-    includeRetried: boolean,
-    includePaused: boolean,
-    states: readonly JobState[] | null,
-  ) =>
-    selectBuilds(
-      root,
-      wantedOne(id),
-      sql`b.organization_id = ${orgId}`,
-      jobEntries(root, includeRetried, includePaused, states),
-    ),
+  (root: string, orgId: string, id: string, ...shown: Parameters<typeof areShown>) =>
+    selectBuilds(root, wantedOne(id), sql`b.organization_id = ${orgId}`, jobEntries(root, ...shown)),
+  6,
 )
 
 const wantedOne = (id: string) => sql`(values (${id}::uuid, 1)) as wanted (id, position)`
+
+const pageOfBuilds = prepared((root: string, orgIds: readonly string[], ids: readonly string[]) =>
+  selectBuilds(root, wantedPage(ids), isInOne(orgIds), sql`null`),
+)
+
+const pageOfBuildsWithJobs = prepared(
+  (root: string, orgIds: readonly string[], ids: readonly string[], ...shown: Parameters<typeof areShown>) =>
+    selectBuilds(root, wantedPage(ids), isInOne(orgIds), jobEntries(root, ...shown)),
+  6,
+)
+
+const wantedPage = (ids: readonly string[]) =>
+  sql`unnest(${ids}::uuid[]) with ordinality as wanted (id, position)`
+
+const isInOne = (orgIds: readonly string[]) => sql`b.organization_id = any (${orgIds}::uuid[])`
 
 const jobEntries = (root: string, ...shown: Parameters<typeof areShown>) => sql`coalesce((
   select string_agg(listed.job, ',') from (

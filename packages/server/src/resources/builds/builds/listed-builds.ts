@@ -7,6 +7,7 @@
 // depends only on the leading filter; the planner removes absent ones.
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../../db/pool.ts'
+import { prepared } from '../../../db/statement.ts'
 import { isOnPausedQueue } from '../../job/job-json.ts'
 import type { BuildFilter, StateFilter } from './rules.ts'
 
@@ -48,16 +49,23 @@ export async function listIds(
     select found.id, found.organization_id from (${sql.join(stretches, sql` union all `)}) found
     order by found.created_at desc, found.id desc limit ${values.limit} offset ${values.offset}`.execute(db)
   if (found.length === 0) return []
-  // A statement of its own, which is planned once: the list is planned every time, for the filters of the request.
-  const { rows: listed } = await sql<ListedBuild>`
+  const { rows: listed } = await readListed(
+    found.map(({ id }) => id),
+    found.map((spot) => spot.organization_id),
+  ).execute(db)
+  return listed
+}
+
+/** A statement of its own, which is planned once: the list is planned every time, for the filters of the request. */
+const readListed = prepared(
+  (ids: readonly string[], organizationIds: readonly string[]) => sql<ListedBuild>`
     select b.id, b.organization_id, b.pipeline_id, b.created_at, t.jobs
-    from unnest(${found.map(({ id }) => id)}::uuid[], ${found.map((spot) => spot.organization_id)}::uuid[])
+    from unnest(${ids}::uuid[], ${organizationIds}::uuid[])
       with ordinality as found (id, organization_id, position)
     join builds b on b.id = found.id and b.organization_id = found.organization_id
     join build_tallies t on t.build_id = b.id
-    order by found.position`.execute(db)
-  return listed
-}
+    order by found.position`,
+)
 
 type Leader = keyof typeof leaders
 type Kind = Range['kind']
