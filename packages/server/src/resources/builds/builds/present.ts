@@ -33,13 +33,14 @@ export async function presentPage(
   parts: Parts,
 ): Promise<{ json: string | Buffer } | { stream: Readable }> {
   if (listed.length === 0) return { json: '[]' }
-  const pipelineTexts = parts.pipeline ? await writePipelines(ctx, orgs, caller, listed) : null
-  const writing = { ctx, jobs: parts.jobs, pipelineTexts }
   const split = parts.jobs === null ? [listed] : splitByJobs(listed)
+  const readPipelines = () => (parts.pipeline ? writePipelines(ctx, orgs, caller, listed) : null)
   if (parts.jobs === null || (split.length === 1 && !isLarge(listed))) {
-    return { json: toBytes(asArray(await writePart(writing, listed))) }
+    const [pipelineTexts, written] = await Promise.all([readPipelines(), readPart(ctx, parts.jobs, listed)])
+    return { json: toBytes(asArray(piecesOf(written, pipelineTexts))) }
   }
-  return { stream: Readable.from(inPieces({ ...writing, jobs: parts.jobs }, split)) }
+  const writing = { ctx, jobs: parts.jobs, pipelineTexts: await readPipelines() }
+  return { stream: Readable.from(inPieces(writing, split)) }
 }
 
 /** One JSON object; `more` are further fields of it. */
@@ -110,14 +111,18 @@ async function* inPieces(
   yield ']'
 }
 
-/** The pieces of each build's text, without deleted builds. */
-async function writePart(
-  { ctx, jobs: shownJobs, pipelineTexts }: Writing,
+const writePart = async ({ ctx, jobs, pipelineTexts }: Writing, listed: readonly BuildToWrite[]) =>
+  piecesOf(await readPart(ctx, jobs, listed), pipelineTexts)
+
+/** Without deleted builds. */
+function readPart(
+  ctx: Context,
+  shownJobs: ShownJobs | null,
   listed: readonly BuildToWrite[],
-): Promise<string[][]> {
+): Promise<WrittenBuild[]> {
   const orgIds = [...new Set(listed.map((build) => build.organization_id))]
   const ids = listed.map(({ id }) => id)
-  return piecesOf(await writeBuilds(ctx.db, ctx.config.url, orgIds, ids, shownJobs), pipelineTexts)
+  return writeBuilds(ctx.db, ctx.config.url, orgIds, ids, shownJobs)
 }
 
 /** The pieces of each build's text. Without builds whose pipeline was deleted. */
