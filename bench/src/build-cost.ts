@@ -2,7 +2,7 @@
 // each leg. The server, the agents and the commands are real, and builds are created over HTTP. An installation with the local
 // agent of `millrace up`, as `npm start` leaves it, takes turns with one that has a separate agent.
 import { allFinished, costOfBuilds, costOfShell, createPipeline, type Cost } from './build-cost/builds.ts'
-import { legsOfBuilds, paces } from './build-cost/legs.ts'
+import { legsOfBuilds, noLegs, paces, type Legs } from './build-cost/legs.ts'
 import { costOfLog, logMegabytes } from './build-cost/log.ts'
 import { costOfStatements } from './build-cost/statements.ts'
 import { startWorld, type Agents, type World } from './build-cost/world.ts'
@@ -13,6 +13,8 @@ const warmUp = 100
 const builds = 100
 const rounds = 3
 const singleBuilds = 60
+/** The installations take turns, because the speed of a machine changes. */
+const legRounds = 5
 const agentCount = 1
 
 const aims = { ratio: 15, postMs: 5, commandMs: 10, logSeconds: 3, localMs: 10, localRatio: 1.5 }
@@ -92,10 +94,13 @@ async function addCosts(installations: Both, { rows, targets }: Measured): Promi
 
 async function addLegs(installations: Both, { rows, targets }: Measured): Promise<void> {
   for (const pace of paces) {
+    const found = new Map<Installation, Legs>(installations.map((one) => [one, noLegs()]))
+    for (let round = 0; round <= legRounds; round++)
+      for (const [{ world, pipeline }, legs] of found)
+        // The first round only warms up.
+        await legsOfBuilds(world, pipeline, singleBuilds / legRounds, pace, round === 0 ? noLegs() : legs)
     const commands: number[] = []
-    for (const { title, world, pipeline } of installations) {
-      await legsOfBuilds(world, pipeline, 20, pace)
-      const legs = await legsOfBuilds(world, pipeline, singleBuilds, pace)
+    for (const [{ title }, legs] of found) {
       for (const [leg, times] of Object.entries(legs) as Array<[keyof typeof legs, number[]]>)
         rows.push(
           row(

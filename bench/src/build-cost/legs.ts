@@ -4,13 +4,15 @@ import { allFinished, createBuild, type Created } from './builds.ts'
 import type { World } from './world.ts'
 
 /** All times are milliseconds since the request. */
-interface Legs {
+export interface Legs {
   answered: number[]
   runnable: number[]
   started: number[]
   command: number[]
   finished: number[]
 }
+
+export const noLegs = (): Legs => ({ answered: [], runnable: [], started: [], command: [], finished: [] })
 
 interface Pace {
   title: string
@@ -31,13 +33,14 @@ interface Requested extends Created {
   answeredAt: number
 }
 
-/** Nothing is read before all builds have ended, because that would be a pause. */
+/** Adds to `legs`. Nothing is read before all builds have ended, because that would be a pause. */
 export async function legsOfBuilds(
   world: World,
   pipeline: string,
   count: number,
   { atOnce, hasPause }: Pace,
-): Promise<Legs> {
+  legs: Legs,
+): Promise<void> {
   const requested: Requested[] = []
   while (requested.length < count) {
     requested.push(...(await Promise.all(Array.from({ length: atOnce }, () => request(world, pipeline)))))
@@ -45,9 +48,7 @@ export async function legsOfBuilds(
     if (hasPause) await delay(80 + Math.random() * 40)
     await allFinished(world, hasPause ? 50 : 5)
   }
-  const legs: Legs = { answered: [], runnable: [], started: [], command: [], finished: [] }
   for (const one of requested) await addLegs(world, pipeline, one, legs)
-  return legs
 }
 
 async function request({ api }: World, pipeline: string): Promise<Requested> {
