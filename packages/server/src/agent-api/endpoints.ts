@@ -35,7 +35,10 @@ export function agentEndpoints(
       owners.set(request, owner)
       const sender = senderOf(owner)
       if (sender === null) return
-      holdAgentRequest(ctx, sender, untilGone(request))
+      // The agents of a whole fleet register with one token, at once after a restart.
+      const isJoining = 'registration' in owner || 'joining' in owner
+      const holder = isJoining ? { ...sender, sender: request.id } : sender
+      holdAgentRequest(ctx, holder, untilGone(request))
       allowSlowBody(request, sender)
     },
     async handle(request, reply) {

@@ -64,7 +64,7 @@ export const httpSettings = subject('Requests', {
   ),
   MILLRACE_REQUESTS_AGENT: integer(
     { absent: 500, from: 1, to: 1_000_000 },
-    'Those of one agent, job or agent token. Over the limit the response is 429',
+    'Those of one agent or job. Over the limit the response is 429',
   ),
   MILLRACE_CONNECTIONS: integer(
     { absent: 10_000, from: 100, to: 1_000_000 },

@@ -5,6 +5,7 @@ import { anAgent, anAgentWorld, type TestAgent } from '../../../test/agent-clien
 import { eventually, useOwnApp } from '../../../test/app.ts'
 import { aFile, here, upload } from '../../../test/artifact-files.ts'
 import { aRunningJob } from '../../../test/job-runs.ts'
+import { hashToken } from '../../lib/ids.ts'
 import { agentRequests } from './agent-requests.ts'
 
 const app = useOwnApp({
@@ -48,6 +49,18 @@ describe('requests under way', () => {
     await hold(elsewhere, 1)
     leaving.abort()
     await noneIsHeld()
+  })
+
+  it('are not limited in number for a token, with which a whole fleet registers at once', async () => {
+    const { token } = await anAgentWorld(app)
+    const { id: sender, organization_id: organizationId } = await app.db
+      .selectFrom('cluster_tokens')
+      .select(['id', 'organization_id'])
+      .where('token_hash', '=', hashToken(token))
+      .executeTakeFirstOrThrow()
+    for (let count = 0; count < 4; count++)
+      onTestFinished(agentRequests(app.ctx).take({ organizationId, sender }))
+    expect(await anAgent(app, token)).toMatchObject({ session: expect.any(String) })
   })
 
   it('are limited in number for the address of a download', async () => {
