@@ -330,6 +330,7 @@ create table builds (
   finished_at timestamp(3) with time zone,
   host_event jsonb,
   from_fork boolean,
+  worked_seconds double precision not null default 0,
   constraint builds_pkey PRIMARY KEY (id),
   constraint builds_number_key UNIQUE (pipeline_id, number),
   constraint builds_canceled_by_fkey FOREIGN KEY (canceled_by) REFERENCES users(id) ON DELETE SET NULL,

@@ -18,5 +18,6 @@ export function newBuild(id: string, scheduledAt: string): BuildRow {
     startedAt: null,
     failingAt: null,
     finishedAt: null,
+    workedSeconds: 0,
   }
 }

@@ -44,6 +44,8 @@ export interface BuildRow extends BuildTally {
   startedAt: string | null
   failingAt: string | null
   finishedAt: string | null
+  /** How long it ran before a retry opened it again. `startedAt` is then the time of the retry. */
+  workedSeconds: number
 }
 
 /** Sums over a step's newest jobs, or over the member steps of a group. */

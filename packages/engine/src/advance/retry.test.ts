@@ -47,3 +47,19 @@ describe('the job limit', () => {
     expect(build.refused({ type: 'retry', jobId, parentCanceled: false })).toBe('job_limit')
   })
 })
+
+describe('a retry of a finished build', () => {
+  it('counts the time that the build had worked before, each time', () => {
+    const build = new Run(aDocument([aCommand('a')]))
+    let workedSeconds = 0
+    for (let round = 0; round < 3; round++) {
+      expect(build.row.workedSeconds).toBeCloseTo(workedSeconds)
+      build.exit('a', 1)
+      const { startedAt, finishedAt } = build.row
+      workedSeconds += (Date.parse(finishedAt ?? '') - Date.parse(startedAt ?? '')) / 1000
+      build.retry('a')
+      expect(build.row.finishedAt).toBeNull()
+    }
+    expect(workedSeconds).toBeGreaterThan(0)
+  })
+})

@@ -86,8 +86,15 @@ function isRetryable(job: JobRow, permitOnPassed: boolean): boolean {
  * key they wait for.
  */
 export function* reopen(draft: Draft): Asking<void> {
-  if (draft.build.finishedAt === null) return
-  draft.build = { ...draft.build, finishedAt: null, startedAt: draft.build.everStarted ? draft.at : null }
+  const { everStarted, startedAt, finishedAt, workedSeconds } = draft.build
+  if (finishedAt === null) return
+  const ranMs = startedAt === null ? 0 : Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt))
+  draft.build = {
+    ...draft.build,
+    finishedAt: null,
+    startedAt: everStarted ? draft.at : null,
+    workedSeconds: workedSeconds + ranMs / 1000,
+  }
   if (draft.build.impossible === 0) return
   draft.take(yield { kind: 'impossible_steps' })
   for (const step of draft.allSteps()) {

@@ -36,6 +36,7 @@ export const buildColumns: ColumnTypes<Omit<BuildRow, keyof typeof tally | 'id'>
   startedAt: 'timestamptz',
   failingAt: 'timestamptz',
   finishedAt: 'timestamptz',
+  workedSeconds: 'float8',
 }
 
 export const stepColumns: ColumnTypes<StepRow> = {

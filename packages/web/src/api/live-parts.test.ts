@@ -18,6 +18,7 @@ const aBuild = (changes: Partial<ShortBuild>): ShortBuild => ({
   created_at: 0,
   started_at: 1000,
   finished_at: null,
+  worked_before_seconds: 0,
   ...changes,
 })
 

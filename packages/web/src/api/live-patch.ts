@@ -29,6 +29,7 @@ function patchBuild<Known extends Pick<Build, 'id'>>(build: Known, changes: Buil
     commit: change.commit,
     started_at: timeOf(change.started_at),
     finished_at: timeOf(change.finished_at),
+    worked_before_seconds: change.worked_before_seconds,
   }
 }
 
@@ -61,11 +62,12 @@ const barOf = ({
   created_at,
   started_at,
   finished_at,
+  worked_before_seconds: earlier,
 }: ShortBuild) => ({
   number,
   state,
   blocked,
-  seconds: started_at === null || finished_at === null ? null : (finished_at - started_at) / 1000,
+  seconds: started_at === null || finished_at === null ? null : (finished_at - started_at) / 1000 + earlier,
   created_at,
   message,
   branch,

@@ -266,6 +266,7 @@ export interface Tables {
     finished_at: string | null
     host_event: ColumnType<unknown, string | null | undefined, string | null>
     from_fork: boolean | null
+    worked_seconds: Generated<number>
   }
   cache_entries: {
     id: string

@@ -14,10 +14,18 @@ export function Time({ at }: { at: string | number }) {
 
 export const TimeOrNever = ({ at }: { at: string | null }) => (at === null ? 'Never' : <Time at={at} />)
 
+interface DurationProps {
+  from: string | number | null
+  to: string | number | null
+  /** What it took before. */
+  earlierSeconds?: number | null | undefined
+}
+
 /** From `from` to `to`, or to now while it goes on. */
-export function Duration({ from, to }: { from: string | number | null; to: string | number | null }) {
+export function Duration({ from, to, earlierSeconds }: DurationProps) {
   if (from === null) return <span aria-label="not started">–</span>
-  return to === null ? <Growing fromMs={toMs(from)} /> : <>{formatDuration((toMs(to) - toMs(from)) / 1000)}</>
+  const fromMs = toMs(from) - (earlierSeconds ?? 0) * 1000
+  return to === null ? <Growing fromMs={fromMs} /> : <>{formatDuration((toMs(to) - fromMs) / 1000)}</>
 }
 
 function Growing({ fromMs }: { fromMs: number }) {

@@ -1,7 +1,7 @@
 // Builds as JSON text, created by PostgreSQL; without their pipeline, which many builds share.
 import { sql, type RawBuilder } from 'kysely'
 import type { JobState } from '@millrace/engine/states.ts'
-import { bare, escaped, object, text, time, where, word } from '../../../db/json-text.ts'
+import { bare, fieldWhere, escaped, object, text, time, where, word } from '../../../db/json-text.ts'
 import type { Db } from '../../../db/pool.ts'
 import { prepared } from '../../../db/statement.ts'
 import { isOnPausedQueue, jobJson, jobsInBuilds, shownState, statesShownAs } from '../../job/job-json.ts'
@@ -151,58 +151,65 @@ export async function countJobStates(
   return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
 }
 
-const buildObject = object({
-  id: word(sql`b.id`),
-  graphql_id: word(graphqlIdOf('Build', sql`b.id`)),
-  url: word(sql`at.builds || b.number`),
-  web_url: word(sql`at.root || '/' || o.slug || '/' || p.slug || '/builds/' || b.number`),
-  number: bare(sql`b.number`),
-  state: word(sql`b.shown_state`),
-  blocked: bare(sql`b.state = 'blocked'`),
-  blocked_state: word(sql`coalesce(b.blocked_state, '')`),
-  cancel_reason: text(sql`b.cancel_reason`),
-  message: text(sql`b.message`),
-  commit: text(sql`b.commit`),
-  branch: text(sql`b.branch`),
-  tag: text(sql`b.tag`),
-  env: bare(sql`b.env`),
-  source: word(sql`b.source`),
-  author: bare(sql`b.author`),
-  creator: shownUser(sql`at.root`, sql`b.creator_id`),
-  created_at: time(sql`b.created_at`),
-  scheduled_at: time(sql`b.scheduled_at`),
-  started_at: time(sql`b.started_at`),
-  failing_at: time(sql`b.failing_at`),
-  finished_at: time(sql`b.finished_at`),
-  meta_data: sql<string>`coalesce((
+const buildObject = object(
+  {
+    id: word(sql`b.id`),
+    graphql_id: word(graphqlIdOf('Build', sql`b.id`)),
+    url: word(sql`at.builds || b.number`),
+    web_url: word(sql`at.root || '/' || o.slug || '/' || p.slug || '/builds/' || b.number`),
+    number: bare(sql`b.number`),
+    state: word(sql`b.shown_state`),
+    blocked: bare(sql`b.state = 'blocked'`),
+    blocked_state: word(sql`coalesce(b.blocked_state, '')`),
+    cancel_reason: text(sql`b.cancel_reason`),
+    message: text(sql`b.message`),
+    commit: text(sql`b.commit`),
+    branch: text(sql`b.branch`),
+    tag: text(sql`b.tag`),
+    env: bare(sql`b.env`),
+    source: word(sql`b.source`),
+    author: bare(sql`b.author`),
+    creator: shownUser(sql`at.root`, sql`b.creator_id`),
+    created_at: time(sql`b.created_at`),
+    scheduled_at: time(sql`b.scheduled_at`),
+    started_at: time(sql`b.started_at`),
+    failing_at: time(sql`b.failing_at`),
+    finished_at: time(sql`b.finished_at`),
+    meta_data: sql<string>`coalesce((
     select json_object_agg(m.key, m.value order by m.key)::text
     from build_meta_data m where m.build_id = b.id), '{}')`,
-  pull_request: where(
-    sql`b.pull_request is not null`,
-    object({
-      id: bare(sql`b.pull_request -> 'id'`),
-      base: bare(sql`b.pull_request -> 'base'`),
-      repository: bare(sql`b.pull_request -> 'repository'`),
-    }),
+    pull_request: where(
+      sql`b.pull_request is not null`,
+      object({
+        id: bare(sql`b.pull_request -> 'id'`),
+        base: bare(sql`b.pull_request -> 'base'`),
+        repository: bare(sql`b.pull_request -> 'repository'`),
+      }),
+    ),
+    merge_queue: where(
+      sql`b.host_event -> 'mergeQueue' <> 'null'`,
+      object({ base_branch: bare(sql`b.host_event -> 'mergeQueue' -> 'baseBranch'`) }),
+    ),
+    rebuilt_from: where(
+      sql`b.rebuilt_from is not null`,
+      object({
+        id: bare(sql`b.rebuilt_from -> 'id'`),
+        number: bare(sql`b.rebuilt_from -> 'number'`),
+        url: word(sql`at.builds || (b.rebuilt_from ->> 'number')`),
+      }),
+    ),
+    triggered_from: where(
+      sql`b.triggered_from is not null`,
+      object({
+        build_id: bare(sql`b.triggered_from -> 'build_id'`),
+        build_number: bare(sql`b.triggered_from -> 'build_number'`),
+        build_pipeline_slug: bare(sql`b.triggered_from -> 'build_pipeline_slug'`),
+      }),
+    ),
+  },
+  fieldWhere(
+    sql`b.worked_seconds > 0`,
+    'worked_before_seconds',
+    bare(sql`round(b.worked_seconds::numeric, 3)`),
   ),
-  merge_queue: where(
-    sql`b.host_event -> 'mergeQueue' <> 'null'`,
-    object({ base_branch: bare(sql`b.host_event -> 'mergeQueue' -> 'baseBranch'`) }),
-  ),
-  rebuilt_from: where(
-    sql`b.rebuilt_from is not null`,
-    object({
-      id: bare(sql`b.rebuilt_from -> 'id'`),
-      number: bare(sql`b.rebuilt_from -> 'number'`),
-      url: word(sql`at.builds || (b.rebuilt_from ->> 'number')`),
-    }),
-  ),
-  triggered_from: where(
-    sql`b.triggered_from is not null`,
-    object({
-      build_id: bare(sql`b.triggered_from -> 'build_id'`),
-      build_number: bare(sql`b.triggered_from -> 'build_number'`),
-      build_pipeline_slug: bare(sql`b.triggered_from -> 'build_pipeline_slug'`),
-    }),
-  ),
-})
+)

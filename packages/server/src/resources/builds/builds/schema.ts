@@ -70,6 +70,12 @@ export const Build = Type.Object(
       ),
     ),
     finished_at: TimestampOrNull,
+    worked_before_seconds: optional(
+      Type.Number({
+        description:
+          'Only after a retry of a finished build: how long it ran before. `started_at` is then the time of the retry, so the whole duration is this and the time since.',
+      }),
+    ),
     meta_data: described(Texts, 'Meta-data by key.'),
     pull_request: orNull(
       Type.Object({

@@ -61,6 +61,7 @@ describe('GET ~/events', () => {
       created_at: expect.any(Number),
       started_at: null,
       finished_at: null,
+      worked_before_seconds: 0,
     })
     await runJob(app, build, 'a')
     await stream.until('its end', hasBuild(build, 'passed'))

@@ -78,6 +78,7 @@ describe('GET B/graph', () => {
       created_at: expect.any(Number),
       started_at: null,
       finished_at: null,
+      worked_before_seconds: 0,
     })
     expect(steps.map(({ kind, key }) => [kind, key])).toEqual([
       ['command', 'a'],

@@ -17,6 +17,9 @@ export const ShortBuild = Type.Object(
     created_at: Milliseconds,
     started_at: Milliseconds,
     finished_at: Milliseconds,
+    worked_before_seconds: Type.Number({
+      description: 'How long it ran before a retry opened it again; 0 if none did.',
+    }),
   },
   { title: 'ShortBuild' },
 )

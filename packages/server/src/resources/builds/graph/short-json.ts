@@ -24,6 +24,7 @@ export const shortBuild: JsonText = written(
     created_at: milliseconds(sql`b.created_at`),
     started_at: milliseconds(sql`b.started_at`),
     finished_at: milliseconds(sql`b.finished_at`),
+    worked_before_seconds: bare(sql`round(b.worked_seconds::numeric, 3)`),
   }),
 )
 

@@ -8,7 +8,8 @@ import type { Db } from '../../../db/pool.ts'
 /** How many builds of each 30 days count, so that a busy pipeline costs no more than this. */
 const mostBuilds = sql.lit(250)
 
-const seconds = sql`extract(epoch from b.finished_at - b.started_at)`
+/** The time that it ran, without the time between its end and a retry. */
+const seconds = sql`(extract(epoch from b.finished_at - b.started_at) + b.worked_seconds::numeric)`
 
 const build = object({
   number: bare(sql`b.number`),
