@@ -159,9 +159,10 @@ const searchLog = tool({
         case: String(given.case_sensitive ?? false),
       },
     })
-    const { total, is_complete, matches } = body as {
+    const { total, is_complete, searched_rows, matches } = body as {
       total: number
       is_complete: boolean
+      searched_rows: number
       matches: unknown[]
     }
     const entries = matches.slice(0, 200)
@@ -172,7 +173,7 @@ const searchLog = tool({
         hasMore: total > entries.length,
         more: 'Search for a longer text, or read around a row with read_log.',
       },
-      { total_matches: total, is_complete },
+      { total_matches: total, is_complete, searched_rows },
     )
   },
 })

@@ -2,7 +2,6 @@ import { useSyncExternalStore, type KeyboardEvent } from 'react'
 import { IconButton } from '../../parts/Button.tsx'
 import { Icon } from '../../parts/Icon.tsx'
 import type { Finder, Found } from './finder.ts'
-import { countOf } from './search.ts'
 import styles from '../Toolbar.module.css'
 
 interface Props {
@@ -64,7 +63,7 @@ export function FindBar({ finder, onLeave }: Props) {
       </div>
       {query.text !== '' && (
         <>
-          <Count found={found} />
+          <Count found={found} text={finder.describe()} />
           <IconButton label="Previous match (N)" icon="chevron-up" onClick={() => finder.step(-1)} />
           <IconButton label="Next match (n)" icon="chevron-down" onClick={() => finder.step(1)} />
         </>
@@ -73,25 +72,19 @@ export function FindBar({ finder, onLeave }: Props) {
   )
 }
 
-function Count({ found: { matches, current, isSearching, failure } }: { found: Found }) {
+function Count({ found: { matches, failure }, text }: { found: Found; text: string }) {
   if (failure !== '')
     return (
       <span className={`truncated ${styles.failure}`} role="alert" title={failure}>
         {failure}
       </span>
     )
-  const count = countOf(matches)
-  const more = isSearching || !matches.isComplete ? '+' : ''
   const title = matches.isComplete
     ? 'Matches in the whole log'
     : 'The search took too long: there may be more'
   return (
     <span className={styles.count} title={title}>
-      {count === 0
-        ? isSearching
-          ? 'Searching…'
-          : 'No match'
-        : `${current + 1}/${count.toLocaleString()}${more}`}
+      {text}
     </span>
   )
 }

@@ -4,6 +4,7 @@ import { announceNow } from '../../parts/announce.ts'
 import type { LogModel } from '../model/model.ts'
 import {
   countOf,
+  describeFound,
   firstFrom,
   keepCurrent,
   mostMatches,
@@ -90,7 +91,13 @@ export class Finder {
     const { list } = this.#found.matches
     const current = step(list, this.#found.current, by)
     this.#choose(current)
-    announceNow(current === -1 ? 'No match' : `${current + 1} of ${countOf(this.#found.matches)}`)
+    announceNow(current === -1 ? this.describe() : `${current + 1} of ${countOf(this.#found.matches)}`)
+  }
+
+  /** What was found, in words. */
+  describe(): string {
+    const { matches, current, isSearching } = this.#found
+    return describeFound(matches, { current, isSearching, rows: this.#model.total })
   }
 
   async #search(query: Query): Promise<void> {
@@ -102,11 +109,12 @@ export class Finder {
       if (!asked.signal.aborted && this.#found.isSearching) this.#take({ ...noMatches, list })
     })
     try {
-      const { total, isComplete, list } = await whole
+      const { total, isComplete, searchedRows, list } = await whole
       if (asked.signal.aborted) return
       this.#found = { ...this.#found, isSearching: false }
-      this.#take({ list, total, isComplete })
-      announceNow(total === 1 ? '1 match' : `${total} matches`)
+      const matches = { list, total, isComplete, searchedRows }
+      this.#take(matches)
+      announceNow(isComplete ? (total === 1 ? '1 match' : `${total} matches`) : this.describe())
     } catch (error) {
       if (asked.signal.aborted) return
       this.#set({ ...this.#found, isSearching: false, failure: failureText(error) })

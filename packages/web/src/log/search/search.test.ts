@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import {
+  describeFound,
   findMatches,
   firstFrom,
   keepCurrent,
+  noMatches,
   readPattern,
   replaceMatches,
   step,
@@ -60,11 +62,32 @@ describe('steps', () => {
   })
 
   it('replaces the matches of rows that changed', () => {
-    const matches = replaceMatches({ list, total: 3, isComplete: true }, 9, [
+    const matches = replaceMatches({ list, total: 3, isComplete: true, searchedRows: 12 }, 9, [
       [9, 2, 3],
       [12, 0, 1],
     ])
     expect(matches.list.map(([row]) => row)).toEqual([3, 3, 9, 12])
     expect(matches.total).toBe(4)
+  })
+})
+
+describe('describeFound', () => {
+  const rows = 837_000
+  const found = (list: Match[], searchedRows: number, isComplete: boolean) =>
+    describeFound(
+      { list, total: list.length, isComplete, searchedRows },
+      { current: list.length - 1, isSearching: false, rows },
+    )
+
+  it('says how much was searched when the search was cut off', () => {
+    expect(found([], 318_060, false)).toBe('Not finished: 38 % searched')
+    expect(found([[4, 0, 1]], 318_060, false)).toBe('1/1+, 38 % searched')
+    expect(found([], rows, false)).toBe('Not finished: 99 % searched')
+  })
+
+  it('says that nothing matches only of the whole log', () => {
+    expect(found([], rows, true)).toBe('No match')
+    expect(found([[4, 0, 1]], rows, true)).toBe('1/1')
+    expect(describeFound(noMatches, { current: -1, isSearching: true, rows })).toBe('Searching…')
   })
 })

@@ -17,9 +17,11 @@ export interface Matches {
   total: number | null
   /** The server searched all of the log in the time it had. */
   isComplete: boolean
+  /** Rows that the server searched, from the first one. */
+  searchedRows: number
 }
 
-export const noMatches: Matches = { list: [], total: null, isComplete: true }
+export const noMatches: Matches = { list: [], total: null, isComplete: true, searchedRows: 0 }
 
 export const mostMatches = 10_000
 
@@ -55,6 +57,23 @@ export function replaceMatches(before: Matches, from: number, found: readonly Ma
 }
 
 export const countOf = ({ list, total }: Matches): number => Math.max(total ?? 0, list.length)
+
+/** What a search has found: `3/41`, `3/41, 38 % searched`, `No match`, `Not finished: 38 % searched`. */
+export function describeFound(
+  matches: Matches,
+  { current, isSearching, rows }: { current: number; isSearching: boolean; rows: number },
+): string {
+  const count = countOf(matches)
+  const place = `${current + 1}/${count.toLocaleString()}`
+  if (isSearching) return count === 0 ? 'Searching…' : `${place}+`
+  if (matches.isComplete) return count === 0 ? 'No match' : place
+  const searched = `${percentOf(matches.searchedRows, rows)} % searched`
+  return count === 0 ? `Not finished: ${searched}` : `${place}+, ${searched}`
+}
+
+/** Below 100, because the search has not seen all of the log. */
+const percentOf = (part: number, whole: number) =>
+  Math.min(99, Math.floor((100 * part) / Math.max(1, part, whole)))
 
 /** The index of the first match at or below a row; the first of all when there is none below. */
 export function firstFrom(list: readonly Match[], row: number): number {

@@ -103,8 +103,8 @@ async function answerSearch(
   const found = await withPlace(workOf('search', asked), (place) =>
     searchLog(ctx, { orgId: org.id, jobId, log }, query, place),
   )
-  const { total, isComplete, matches } = found ?? noLog()
-  return ok({ total, is_complete: isComplete, matches })
+  const { total, isComplete, searchedRows, matches } = found ?? noLog()
+  return ok({ total, is_complete: isComplete, searched_rows: searchedRows, matches })
 }
 
 async function withRows(asked: Asked, answer: (source: RowSource) => Promise<Answer>): Promise<Answer> {

@@ -167,6 +167,7 @@ describe.each(lives)('GET …/log/search of $life', ({ prepare }) => {
     expect(await search({ q: 'error' })).toEqual({
       total: 4,
       is_complete: true,
+      searched_rows: 305,
       matches: [
         [1, 4, 9],
         [1, 14, 19],

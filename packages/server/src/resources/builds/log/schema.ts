@@ -65,6 +65,7 @@ export const LogSearch = Type.Object(
   {
     total: integer('How many matches there are.'),
     is_complete: boolean('Whether all rows were searched. A search ends after ten seconds.'),
+    searched_rows: integer('How many rows were searched, from the first one.'),
     matches: Type.Array(Type.Array(Type.Integer()), {
       description:
         'The first 10,000: row, start and end in the text of the row, in UTF-16 code units; the end is exclusive.',

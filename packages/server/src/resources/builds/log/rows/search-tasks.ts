@@ -27,6 +27,8 @@ export interface Found {
   matches: Array<[row: number, start: number, end: number]>
   /** The first row that was not searched, because the time was used up. null: all were. */
   next: number | null
+  /** The last row that was searched; 0 if none was. */
+  lastRow: number
   usedMs: number
 }
 
@@ -39,6 +41,7 @@ class Search {
   #rows = 0
   #isOver = false
   next: number | null = null
+  #lastRow = 0
   readonly #startMs = performance.now()
   readonly #limits: Limits
   readonly #find: Finder
@@ -54,6 +57,7 @@ class Search {
       this.next ??= row
       return
     }
+    this.#lastRow = row
     this.#find(text, (start, end) => {
       this.#total++
       if (this.#matches.length < this.#limits.room) this.#matches.push([row, start, end])
@@ -66,6 +70,7 @@ class Search {
       total: this.#total,
       matches: this.#matches,
       next: this.next,
+      lastRow: this.#lastRow,
       usedMs: this.#usedMs(),
     }
   }

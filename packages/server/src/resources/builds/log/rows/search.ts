@@ -15,6 +15,8 @@ interface SearchResult {
   total: number
   /** False: the search took too long, and later rows were not searched. */
   isComplete: boolean
+  /** Rows that were searched, from the first one. */
+  searchedRows: number
   /** Row, start and end of each match; the first ones. */
   matches: Array<[row: number, start: number, end: number]>
 }
@@ -61,7 +63,7 @@ async function searchStored(search: Search, ctx: Context, stored: StoredRows, pl
 }
 
 class Search {
-  readonly result: SearchResult = { total: 0, isComplete: true, matches: [] }
+  readonly result: SearchResult = { total: 0, isComplete: true, searchedRows: 0, matches: [] }
   private readonly query: Query
   private leftMs = mostMs
 
@@ -81,6 +83,7 @@ class Search {
       const found = await task({ query, room, from, mostMs: Math.min(this.leftMs, taskMs) })
       result.total += found.total
       result.matches.push(...found.matches)
+      result.searchedRows = Math.max(result.searchedRows, found.lastRow)
       this.leftMs -= found.usedMs
       if (found.next === null) return found
       if (this.leftMs <= 0) {
