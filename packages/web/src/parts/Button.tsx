@@ -1,5 +1,6 @@
 import { Link, type LinkProps } from '@tanstack/react-router'
 import type { ComponentProps, ReactNode } from 'react'
+import { useWritesOff } from '../api/reachable.ts'
 import { Icon } from './Icon.tsx'
 import type { IconName } from './icon-names.ts'
 import styles from './Button.module.css'
@@ -10,9 +11,23 @@ interface Look {
   children?: ReactNode
 }
 
-type Props = Look & Omit<ComponentProps<'button'>, 'type'> & { type?: 'button' | 'submit'; isBusy?: boolean }
+type Props = Look &
+  Omit<ComponentProps<'button'>, 'type'> & {
+    type?: 'button' | 'submit'
+    isBusy?: boolean
+    /** It writes, or leads to something that does, so it is off while the server is away. */
+    isWrite?: boolean
+  }
 
-export const Button = ({
+export const Button = ({ isWrite = false, ...rest }: Props) =>
+  isWrite ? <WriteButton {...rest} /> : <AnyButton {...rest} />
+
+function WriteButton({ disabled, title, ...rest }: Omit<Props, 'isWrite'>) {
+  const off = useWritesOff()
+  return <AnyButton {...rest} disabled={disabled === true || off !== undefined} title={off ?? title} />
+}
+
+const AnyButton = ({
   kind = 'plain',
   icon,
   isBusy = false,
@@ -20,7 +35,7 @@ export const Button = ({
   className,
   type = 'button',
   ...rest
-}: Props) => (
+}: Omit<Props, 'isWrite'>) => (
   <button {...rest} type={type} className={classOf(kind, className)} aria-busy={isBusy || undefined}>
     {isBusy ? <Icon name="loader-circle" isTurning /> : icon !== undefined && <Icon name={icon} />}
     {children}

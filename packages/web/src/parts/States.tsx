@@ -10,16 +10,18 @@ import styles from './States.module.css'
 const skeletonAfterMs = 200
 const longAfterMs = 10_000
 
-/** Appears after 200 ms, and says so when it takes long. */
-export function Loading({ rows = 8 }: { rows?: number }) {
+/** With `list`, it has the frame and the rows of the list that comes. Appears after 200 ms, and says so when it takes long. */
+export function Loading({ rows = 8, look = 'lines' }: { rows?: number; look?: 'lines' | 'list' }) {
   const isDue = useLater(skeletonAfterMs)
   const isLong = useLater(longAfterMs)
   if (!isDue) return null
   return (
     <div role="status" aria-label="Loading">
-      {Array.from({ length: rows }, (_, index) => (
-        <div key={index} className={styles.skeleton} />
-      ))}
+      <div className={look === 'list' ? `card ${styles.list}` : undefined}>
+        {Array.from({ length: rows }, (_, index) => (
+          <div key={index} className={styles.skeleton} />
+        ))}
+      </div>
       {isLong && <p className={styles.note}>Still waiting for the server…</p>}
     </div>
   )
@@ -64,7 +66,8 @@ export const ShowMore = ({ list }: { list: List }) =>
 export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const failure = error instanceof ApiFailure ? error : null
   if (failure?.status === 404) return <Missing what={resourceOf(failure)} />
-  if (failure?.status === 403) return <Denied reason={failure.message} />
+  if (failure?.status === 403)
+    return <Denied>{failure.message} An administrator of the organization can give you the right.</Denied>
   return (
     <section role="alert" className={`card ${styles.state}`}>
       <Icon name="circle-alert" size={24} />
@@ -90,9 +93,15 @@ export const Missing = ({ what }: { what: string }) => (
   </Whole>
 )
 
-export const Denied = ({ reason }: { reason: string }) => (
-  <Whole icon="lock" title="You may not see this.">
-    {reason} An administrator of the organization can give you the right.
+interface DeniedProps {
+  title?: string
+  /** Which right is needed, and who gives it. */
+  children: ReactNode
+}
+
+export const Denied = ({ title = 'You may not see this.', children }: DeniedProps) => (
+  <Whole icon="lock" title={title}>
+    {children}
   </Whole>
 )
 

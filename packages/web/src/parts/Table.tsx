@@ -1,4 +1,5 @@
 import { showLabel } from './labels.ts'
+import { useListKeys } from './list-keys.ts'
 import type { ReactNode } from 'react'
 import styles from './Table.module.css'
 
@@ -27,37 +28,44 @@ interface Props<Row> {
 }
 
 /** A table that is read more than compared. */
-export const Table = <Row extends { id: string }>({ label, rows, columns, renderAction }: Props<Row>) => (
-  <div className={`card ${styles.scroll}`}>
-    <table className={styles.table} aria-label={label}>
-      <thead>
-        <tr>
-          {columns.map(({ head, look }) => (
-            <th key={head} className={look && looks[look]}>
-              {head}
-            </th>
-          ))}
-          {renderAction !== undefined && (
-            <th>
-              <span className="visually-hidden">Actions</span>
-            </th>
-          )}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={row.id}>
-            {columns.map(({ head, render, titleOf, look }) => (
-              <td key={head} className={look && looks[look]} title={titleOf && showLabel(titleOf(row) ?? '')}>
-                {shown(render(row))}
-              </td>
+export function Table<Row extends { id: string }>({ label, rows, columns, renderAction }: Props<Row>) {
+  useListKeys()
+  return (
+    <div className={`card ${styles.scroll}`}>
+      <table className={styles.table} aria-label={label}>
+        <thead>
+          <tr>
+            {columns.map(({ head, look }) => (
+              <th key={head} className={look && looks[look]}>
+                {head}
+              </th>
             ))}
-            {renderAction !== undefined && <td className={styles.right}>{renderAction(row)}</td>}
+            {renderAction !== undefined && (
+              <th>
+                <span className="visually-hidden">Actions</span>
+              </th>
+            )}
           </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-)
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.id} data-list-row>
+              {columns.map(({ head, render, titleOf, look }) => (
+                <td
+                  key={head}
+                  className={look && looks[look]}
+                  title={titleOf && showLabel(titleOf(row) ?? '')}
+                >
+                  {shown(render(row))}
+                </td>
+              ))}
+              {renderAction !== undefined && <td className={styles.right}>{renderAction(row)}</td>}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
 
 const shown = (cell: ReactNode) => (typeof cell === 'string' ? showLabel(cell) : cell)

@@ -24,7 +24,7 @@ export function TokenTable<Token extends { id: string; description: string }>(pr
         rows={tokens}
         columns={[{ head: 'Description', render: ({ description }) => description }, ...columns]}
         renderAction={(token) => (
-          <Button kind="danger" onClick={() => setRevoking(token)}>
+          <Button isWrite kind="danger" onClick={() => setRevoking(token)}>
             Revoke…
           </Button>
         )}

@@ -8,20 +8,38 @@ export interface KeyAction {
   /** The page that it leads to. */
   to?: string
   run: () => void
+  /** Otherwise the key is the browser's. */
+  when?: () => boolean
 }
 
 const isApple = /Mac OS X|iPhone|iPad/.test(navigator.userAgent)
 
 /** `⌘K` on a Mac, `Ctrl K` elsewhere. */
 export const showKeys = (keys: string): string =>
-  keys.replace(/mod\+(\w)/, (_, key: string) => `${isApple ? '⌘' : 'Ctrl '}${key.toUpperCase()}`)
+  (arrows[keys] ?? keys).replace(
+    /mod\+(\w)/,
+    (_, key: string) => `${isApple ? '⌘' : 'Ctrl '}${key.toUpperCase()}`,
+  )
+
+const arrows: Readonly<Record<string, string>> = {
+  ArrowDown: '↓',
+  ArrowUp: '↑',
+  ArrowRight: '→',
+  ArrowLeft: '←',
+}
 
 const registered = new Set<{ current: readonly KeyAction[] }>()
 const sequenceMs = 1000
 let first: { key: string; atMs: number } | null = null
 
 /** The actions of what is on screen, for the list of keys and the palette. */
-export const listKeyActions = (): KeyAction[] => [...registered].flatMap(({ current }) => [...current])
+export function listKeyActions(): KeyAction[] {
+  const all = [...registered].flatMap(({ current }) => [...current])
+  // Two lists on a page have the same keys.
+  return all.filter(
+    ({ keys, label }, at) => all.findLastIndex((each) => each.keys === keys && each.label === label) === at,
+  )
+}
 
 /** Later registrations win, so a panel may take over a key of its page. */
 export function useKeys(actions: readonly KeyAction[]): void {
@@ -67,7 +85,7 @@ function onKeyDown(event: KeyboardEvent): void {
 }
 
 function runFirst(event: KeyboardEvent, keys: string): boolean {
-  const action = listKeyActions().findLast((each) => each.keys === keys)
+  const action = listKeyActions().findLast((each) => each.keys === keys && each.when?.() !== false)
   if (action === undefined) return false
   event.preventDefault()
   action.run()

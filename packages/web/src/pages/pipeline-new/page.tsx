@@ -7,6 +7,8 @@ import { keyOf } from '../../api/queries.ts'
 import { Button } from '../../parts/Button.tsx'
 import { FieldStack, SelectField, TextField } from '../../parts/Field.tsx'
 import { Page } from '../../parts/Page.tsx'
+import { Denied, Loading, Problem } from '../../parts/States.tsx'
+import { organizationQuery } from '../../shell/queries.ts'
 import { clustersQuery } from '../clusters/queries.ts'
 import { repositorySteps } from './example.ts'
 import { FirstSteps } from './FirstSteps.tsx'
@@ -14,6 +16,23 @@ import styles from './page.module.css'
 
 export function NewPipelinePage() {
   const { org } = useParams({ from: '/organizations/$org/pipelines/new' })
+  const { data: organization, error, refetch } = useQuery(organizationQuery(org))
+  if (organization?.viewer?.may.create_pipelines === true) return <NewPipeline org={org} />
+  return (
+    <Page title="New pipeline">
+      {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
+      {error === null && organization === undefined && <Loading rows={4} />}
+      {organization !== undefined && (
+        <Denied title="You may not create pipelines here.">
+          Administrators of {organization.name} may, and members of a team that may create pipelines. Ask one
+          of them.
+        </Denied>
+      )}
+    </Page>
+  )
+}
+
+function NewPipeline({ org }: { org: string }) {
   const navigate = useNavigate()
   const queryClient = useQueryClient()
   const { data: clusters = [] } = useQuery(clustersQuery(org))
@@ -92,8 +111,10 @@ export function NewPipelinePage() {
               {create.error.message}
             </p>
           )}
+          {hasErrors && <p className={styles.refused}>The steps have errors: mend them first.</p>}
           <div className={styles.actions}>
             <Button
+              isWrite
               kind="primary"
               type="submit"
               icon="play"
@@ -103,7 +124,11 @@ export function NewPipelinePage() {
             >
               Create and build
             </Button>
-            <Button disabled={create.isPending || hasErrors} onClick={(event) => submit(event, false)}>
+            <Button
+              isWrite
+              disabled={create.isPending || hasErrors}
+              onClick={(event) => submit(event, false)}
+            >
               Create
             </Button>
           </div>

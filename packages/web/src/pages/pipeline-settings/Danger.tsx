@@ -37,14 +37,16 @@ export function Danger({ org, pipeline }: { org: string; pipeline: Pipeline }) {
               : 'It is not built any more. Its builds and logs stay, and it can be taken back.'}
           </p>
         </div>
-        <Button onClick={() => void setArchived(!isArchived)}>{isArchived ? 'Unarchive' : 'Archive'}</Button>
+        <Button isWrite onClick={() => void setArchived(!isArchived)}>
+          {isArchived ? 'Unarchive' : 'Archive'}
+        </Button>
       </div>
       <div className={`card ${styles.box}`}>
         <div>
           <h3>Delete</h3>
           <p className={styles.note}>Its builds, logs and artifacts go with it. This cannot be undone.</p>
         </div>
-        <Button kind="danger" icon="trash" onClick={() => setDeleting(true)}>
+        <Button isWrite kind="danger" icon="trash" onClick={() => setDeleting(true)}>
           Delete…
         </Button>
       </div>
@@ -74,6 +76,7 @@ function DeleteDialog({ org, pipeline, onClose }: { org: string; pipeline: Pipel
         <>
           <Button onClick={onClose}>Keep it</Button>
           <Button
+            isWrite
             kind="danger"
             icon="trash"
             disabled={typed !== pipeline.name || remove.isPending}

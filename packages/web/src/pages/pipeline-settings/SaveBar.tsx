@@ -13,6 +13,7 @@ export const SaveBar = ({ isChanged, isSaving, error, disabledReason }: Props) =
   <div className={styles.save}>
     <Button
       kind="primary"
+      isWrite
       type="submit"
       isBusy={isSaving}
       disabled={!isChanged || isSaving || disabledReason !== undefined}

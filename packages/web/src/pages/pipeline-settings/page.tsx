@@ -55,7 +55,10 @@ export function PipelineSettingsPage() {
           </section>
         </div>
       ) : (
-        <Denied reason="Changing a pipeline needs the right to manage it." />
+        <Denied title="You may not change this pipeline.">
+          Changing it needs the right to manage it. An administrator of the organization gives it to a team of
+          yours.
+        </Denied>
       )}
     </Page>
   )

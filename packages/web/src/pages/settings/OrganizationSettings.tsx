@@ -32,7 +32,11 @@ export function OrganizationSettings({ org, name, title, subtitle, actions, chil
       subtitle={isOpen ? subtitle : undefined}
       actions={isOpen ? actions : undefined}
     >
-      {isOpen ? children : <Denied reason={page.refusal} />}
+      {isOpen ? (
+        children
+      ) : (
+        <Denied>{page.refusal} An administrator of the organization can give you the right.</Denied>
+      )}
     </SettingsLayout>
   )
 }

@@ -11,6 +11,12 @@ export function SettingsStartPage() {
   const may = organization.data?.viewer?.may
   if (may === undefined) return <NotLoaded query={organization} />
   const [first] = openSettings(may)
-  if (first === undefined) return <Denied reason="The settings need more rights than you have." />
+  if (first === undefined)
+    return (
+      <Denied>
+        The settings need more rights than you have. An administrator of the organization can give you the
+        right.
+      </Denied>
+    )
   return <Navigate to={settingsPath(org, first.name)} replace />
 }

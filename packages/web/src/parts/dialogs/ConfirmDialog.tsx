@@ -35,7 +35,7 @@ export function ConfirmDialog({ title, children, action, keep = 'Keep it', onCon
       actions={
         <>
           <Button onClick={onClose}>{keep}</Button>
-          <Button kind="danger" isBusy={isBusy} disabled={isBusy} onClick={() => void confirm()}>
+          <Button kind="danger" isWrite isBusy={isBusy} disabled={isBusy} onClick={() => void confirm()}>
             {action}
           </Button>
         </>

@@ -14,6 +14,10 @@ interface Props {
   size?: 'small' | 'wide'
 }
 
+/**
+ * The focus begins at the first control: a field, or where there is none the button that changes nothing. So the button in the corner
+ * comes last.
+ */
 export const Dialog = ({ title, isOpen, onClose, children, actions, size = 'small' }: Props) => (
   <Base
     open={isOpen}
@@ -22,13 +26,11 @@ export const Dialog = ({ title, isOpen, onClose, children, actions, size = 'smal
     backdrop={<div className={styles.backdrop} />}
     className={`${styles.dialog} ${styles[size]}`}
   >
-    <header className={styles.header}>
-      <DialogHeading className={styles.title}>{showLabel(title)}</DialogHeading>
-      <DialogDismiss className={styles.close} aria-label="Close">
-        <Icon name="x" />
-      </DialogDismiss>
-    </header>
+    <DialogHeading className={styles.title}>{showLabel(title)}</DialogHeading>
     <div className={styles.content}>{children}</div>
     {actions !== undefined && <footer className={styles.actions}>{actions}</footer>}
+    <DialogDismiss className={styles.close} aria-label="Close">
+      <Icon name="x" />
+    </DialogDismiss>
   </Base>
 )

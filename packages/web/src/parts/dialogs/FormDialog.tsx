@@ -37,6 +37,7 @@ export function FormDialog({
           <Button onClick={rest.onClose}>Cancel</Button>
           <Button
             kind="primary"
+            isWrite
             type="submit"
             form={formId}
             {...(icon === undefined ? {} : { icon })}

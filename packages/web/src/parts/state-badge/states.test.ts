@@ -34,6 +34,21 @@ describe('stateLook', () => {
     expect(found).toMatchObject({ icon: 'hand', label: 'Blocked', aside: 'so far passed' })
   })
 
+  it('does not hide a failure behind another state', () => {
+    expect(stateLook('build', 'failed', { blocked: true })).toMatchObject({
+      label: 'Blocked',
+      aside: 'so far failed',
+      hasFailed: true,
+    })
+    expect(stateLook('build', 'canceled', { failing: true })).toMatchObject({
+      label: 'Canceled',
+      aside: 'after a failure',
+      hasFailed: true,
+    })
+    // A build that goes on after a retry.
+    expect(stateLook('build', 'running', { failing: true })).not.toHaveProperty('hasFailed')
+  })
+
   it('tells idle, busy and paused agents apart', () => {
     expect(stateLook('agent', 'connected').label).toBe('Idle')
     expect(stateLook('agent', 'connected', { busy: true }).label).toBe('Busy')

@@ -24,6 +24,8 @@ export interface StateLook {
   aside?: string
   /** The icon turns. */
   turns?: true
+  /** A job of the build has failed, although the state is another one. */
+  hasFailed?: true
 }
 
 export interface StateDetail {
@@ -33,6 +35,8 @@ export interface StateDetail {
   unblockable?: boolean
   /** A build that waits for somebody to unblock it. */
   blocked?: boolean
+  /** A build of which a job had failed at some time. */
+  failing?: boolean
   /** How a finished step ended. */
   outcome?: string | null
   /** An agent that runs a job. */
@@ -120,7 +124,7 @@ const LOOKS: Record<StateKind, Readonly<Record<string, StateLook>>> = {
   },
   agent: {
     never_connected: look('idle', 'circle-dashed', 'Never connected'),
-    connected: look('passed', 'plug', 'Idle'),
+    connected: look('idle', 'plug', 'Idle'),
     busy: { ...running, label: 'Busy' },
     paused,
     disconnected: look('idle', 'power-off', 'Disconnected'),
@@ -128,7 +132,7 @@ const LOOKS: Record<StateKind, Readonly<Record<string, StateLook>>> = {
     stopped: look('idle', 'power-off', 'Stopped'),
     lost: look('failed', 'wifi-off', 'Lost'),
   },
-  queue: { active: look('passed', 'circle-check', 'Active'), paused },
+  queue: { active: look('idle', 'circle-check', 'Active'), paused: { ...paused, label: 'Dispatch paused' } },
   artifact: {
     new: look('running', 'circle-dot', 'Uploading'),
     finished: look('passed', 'circle-check', 'Uploaded'),
@@ -171,13 +175,26 @@ const LOOKS: Record<StateKind, Readonly<Record<string, StateLook>>> = {
 export function stateLook(kind: StateKind, state: string, detail: StateDetail = {}): StateLook {
   const known = LOOKS[kind][effectiveState(kind, state, detail)]
   const found = known ?? look('idle', 'circle-dashed', state.replaceAll('_', ' '))
-  if (kind === 'build' && detail.blocked === true) {
-    return { ...blocked, aside: `so far ${found === blocked ? 'passed' : found.label.toLowerCase()}` }
-  }
+  if (kind === 'build') return buildLook(found, detail)
   if (kind !== 'job') return found
   if (detail.softFailed === true && isFailed(found)) return softFailed
   if (state === 'blocked' && detail.unblockable === true) return blocked
   if (state === 'broken' && detail.reason) return { ...found, aside: detail.reason }
+  return found
+}
+
+/** A failure stays visible in a build that is blocked or canceled. */
+function buildLook(
+  found: StateLook,
+  { blocked: isBlocked = false, failing: wasFailing = false }: StateDetail,
+): StateLook {
+  if (isBlocked) {
+    const soFar = found === blocked ? passed : found
+    const aside = `so far ${soFar.label.toLowerCase()}`
+    return { ...blocked, aside, ...(isFailed(found) ? { hasFailed: true as const } : {}) }
+  }
+  const isCanceled = found === canceling || found === canceled
+  if (isCanceled && wasFailing) return { ...found, aside: 'after a failure', hasFailed: true }
   return found
 }
 

@@ -1,0 +1,45 @@
+// The arrow keys in lists: up and down from row to row, left and right within a row. A row is one stop of Tab, its link; Enter follows
+// it. Rows have `data-list-row`; what they have besides the link has `tabIndex={-1}`.
+import { useKeys } from './keys.ts'
+
+const row = '[data-list-row]'
+
+/** For pages with rows. */
+export function useListKeys(): void {
+  useKeys([
+    { keys: 'ArrowDown', label: 'Next row', run: () => moveBy(1), when: isInList },
+    { keys: 'ArrowUp', label: 'Previous row', run: () => moveBy(-1), when: isInList },
+    { keys: 'ArrowRight', label: 'Next in the row', run: () => moveWithinRow(1), when: hasMore },
+    { keys: 'ArrowLeft', label: 'Previous in the row', run: () => moveWithinRow(-1), when: hasMore },
+  ])
+}
+
+/** The focus is on a row, or on nothing that has arrow keys of its own. */
+function isInList(): boolean {
+  const focused = document.activeElement
+  const isNowhere = focused === null || focused === document.body || focused.matches('h1, main')
+  return (isNowhere || focused.closest(row) !== null) && document.querySelector(row) !== null
+}
+
+const hasMore = () => controlsOfRow().length > 1
+
+function moveBy(step: 1 | -1): void {
+  const rows = [...document.querySelectorAll(row)]
+  const at = rows.findIndex((each) => each.contains(document.activeElement))
+  const next = at === -1 ? rows.at(step === 1 ? 0 : -1) : rows[at + step]
+  const control =
+    next?.querySelector<HTMLElement>('.row-link') ?? next?.querySelector<HTMLElement>('a, button')
+  control?.focus()
+  control?.scrollIntoView({ block: 'nearest' })
+}
+
+const controlsOfRow = (): HTMLElement[] => [
+  ...(document.activeElement?.closest(row)?.querySelectorAll<HTMLElement>('a, button') ?? []),
+]
+
+/** Around, so that the last control of a row is near too. */
+function moveWithinRow(step: 1 | -1): void {
+  const controls = controlsOfRow()
+  const at = controls.findIndex((control) => control === document.activeElement)
+  controls.at((at + step) % controls.length)?.focus()
+}
