@@ -40,6 +40,17 @@ withBrowser.describe('rows of a log', () => {
     expect(complaints).toEqual([])
   })
 
+  it('opens the group when the linked rows begin on its header', async () => {
+    const server = theServer()
+    const { scene, run } = await aJob(server)
+    await run.write(`--- Closed\r\n${rowsOf(2, 60)}+++ Open\r\n${rowsOf(62, 80)}`)
+    await run.finish(0)
+    const { page, complaints } = await open(server, `${scene.page}#${run.id}/L1-L4`)
+    for (const row of [1, 2, 4]) await seeRow(page, row)
+    expect(await page.locator('[data-mark=selected]').count()).toBe(4)
+    expect(complaints).toEqual([])
+  })
+
   it('shows the first line of a running job, then what it adds, and no row twice', async () => {
     const server = theServer()
     const { scene, run } = await aJob(server)

@@ -79,7 +79,8 @@ const texts = (log: Locator): Promise<string[]> =>
       .map((each) => each.querySelector('[data-text]')?.textContent ?? '')
   })
 
-const status = (page: Page, text: string | RegExp) => page.locator('main').getByText(text).first().waitFor()
+const status = (page: Page, text: string | RegExp) =>
+  page.locator('main').getByText(text, { exact: true }).first().waitFor()
 
 withBrowser.describe('web: the log of a job', () => {
   it('opens at the failing row, and runs nothing that it contains', async () => {
@@ -189,7 +190,7 @@ ${wait('end')}
 
     await log.hover()
     await page.mouse.wheel(0, -400)
-    await status(page, 'Paused')
+    await status(page, 'Not following')
     const before = await texts(log)
     go('more')
     await page.getByRole('button', { name: '500 new' }).waitFor()

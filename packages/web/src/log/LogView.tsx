@@ -93,11 +93,14 @@ function OpenedLog({ log, label, lines, onLines, isFull, onFull }: Props & { log
 function useOpening({ model, viewport }: OpenLog, lines: Lines | null, chosen: Lines | null): void {
   const { hasIndex } = model
   const from = lines?.from ?? null
+  const to = lines?.to ?? null
   const isOwn = chosen !== null && lines !== null && chosen.from === lines.from && chosen.to === lines.to
   useEffect(() => {
     if (!hasIndex || isOwn) return
-    if (from !== null) viewport.goTo(Math.min(from, model.total))
-  }, [model, viewport, hasIndex, from, isOwn])
+    if (from === null) return
+    const [first, last] = [Math.min(from, model.total), Math.min(to ?? from, model.total)]
+    viewport.goTo(first, 'center', last)
+  }, [model, viewport, hasIndex, from, to, isOwn])
   useEffect(() => {
     if (hasIndex && from === null && model.failingRow !== null) viewport.goTo(model.failingRow)
     // The place of the first look. Later the reader decides.

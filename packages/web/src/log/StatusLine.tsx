@@ -22,7 +22,7 @@ export function StatusLine({ log: { model, viewport }, actions, lines }: Props) 
       <span className={styles.state}>{stateOf(model, follow.isFollowing)}</span>
       {lines === null ? (
         <span>
-          {topRow.toLocaleString()} of {model.total.toLocaleString()} {model.total === 1 ? 'row' : 'rows'}
+          Row {topRow.toLocaleString()} of {model.total.toLocaleString()}
         </span>
       ) : (
         <span className={styles.selection}>
@@ -51,7 +51,7 @@ export function StatusLine({ log: { model, viewport }, actions, lines }: Props) 
 function stateOf({ isFinal, stream, size }: LogModel, isFollowing: boolean): string {
   if (isFinal) return formatSize(size)
   if (stream === 'connecting') return 'Reconnecting…'
-  return isFollowing ? 'Following' : 'Paused'
+  return isFollowing ? 'Following' : 'Not following'
 }
 
 function formatSize(bytes: number): string {

@@ -5,8 +5,16 @@ import { FindBar } from './search/FindBar.tsx'
 import type { LogActions } from './actions.ts'
 import type { Preferences } from './preferences.ts'
 import { textUrl } from './model/source.ts'
+import type { TimeForm } from './rows/times.ts'
 import type { OpenLog } from './use-log.ts'
 import styles from './Toolbar.module.css'
+
+const timeNames: Record<TimeForm, string> = {
+  off: 'Times',
+  absolute: 'Absolute',
+  'since start': 'Since start',
+  delta: 'Delta',
+}
 
 interface Props {
   log: OpenLog
@@ -23,17 +31,19 @@ export function Toolbar({ log, actions, preferences, isFull }: Props) {
       <FindBar finder={log.finder} onLeave={actions.focus} />
       <span className={styles.space} />
       {log.model.failingRow !== null && (
-        <Tool icon="circle-x" label="Go to the failing row" isFailing onClick={actions.goToFailing} />
+        <Tool icon="circle-x" label="Go to the failing row" isFailing onClick={actions.goToFailing}>
+          Failing row
+        </Tool>
       )}
       <Tool icon="clock" label={`Times: ${times} (t)`} isOn={times !== 'off'} onClick={actions.changeTimes}>
-        {times === 'off' ? 'times' : times}
+        {timeNames[times]}
       </Tool>
       <Tool icon="wrap-text" label="Wrap long rows (w)" isOn={isWrapped} onClick={actions.toggleWrap}>
-        wrap
+        Wrap
       </Tool>
       <a className={styles.tool} href={raw} target="_blank" rel="noopener" title="The text of the log">
         <Icon name="file-text" size={14} />
-        <span className={styles.word}>raw</span>
+        <span className={styles.word}>Raw</span>
       </a>
       {isFull !== undefined && (
         <Tool
@@ -41,7 +51,7 @@ export function Toolbar({ log, actions, preferences, isFull }: Props) {
           label={isFull ? 'Leave full width (x)' : 'Full width (x)'}
           onClick={actions.toggleFull}
         >
-          full
+          Full
         </Tool>
       )}
       <Menu label="More about this log" entries={moreEntries(actions)} className={styles.tool}>

@@ -34,6 +34,15 @@ describe('Folding', () => {
     expect(folding.groupOf(999_999)).toBe(0)
   })
 
+  it('tells which closed groups hide a range that may begin on a header', () => {
+    const folding = new Folding([group(3), group(10), group(20)], 30, ({ row }) => row === 10)
+    expect(folding.headersHiding(3, 3)).toEqual([])
+    expect(folding.headersHiding(3, 4)).toEqual([3])
+    expect(folding.headersHiding(1, 25)).toEqual([3, 20])
+    expect(folding.headersHiding(1, 2)).toEqual([])
+    expect(folding.headersHiding(12, 15)).toEqual([])
+  })
+
   it('shows the rows before the first group', () => {
     const folding = new Folding([group(5)], 10, () => false)
     expect(folding.visible).toBe(5)

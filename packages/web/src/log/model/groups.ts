@@ -66,6 +66,16 @@ export class Folding {
     return index !== -1 && !this.isOpen(index) && this.groups[index]?.row !== row
   }
 
+  /** The headers of the closed groups that hide one of these rows. */
+  headersHiding(from: number, to: number): number[] {
+    const headers: number[] = []
+    for (let index = Math.max(0, this.groupOf(from)); index <= this.groupOf(to); index++) {
+      const header = this.groups[index]?.row ?? to
+      if (!this.isOpen(index) && header < to) headers.push(header)
+    }
+    return headers
+  }
+
   #headerPosition(index: number): number {
     return (this.groups[index]?.row ?? 0) - 1 - (this.#hiddenBefore[index] ?? 0)
   }

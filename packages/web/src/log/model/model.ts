@@ -85,11 +85,10 @@ export class LogModel {
     this.changed()
   }
 
-  /** Opens the group that hides the row. */
-  reveal(row: number): void {
-    if (!this.folding.isHidden(row)) return
-    const header = this.folding.groups[this.folding.groupOf(row)]?.row
-    if (header !== undefined) this.setOpen([header], true)
+  /** Opens the groups that hide these rows. */
+  reveal(from: number, to = from): void {
+    const headers = this.folding.headersHiding(from, to)
+    if (headers.length > 0) this.setOpen(headers, true)
   }
 
   /** Fetches what is missing of these rows. The index has all that headers show. */

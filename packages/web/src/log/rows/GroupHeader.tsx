@@ -40,8 +40,8 @@ export const GroupHeader = memo(
         <span className={styles.fact}>
           {group.durationMs === null ? '' : formatSeconds(group.durationMs)}
         </span>
-        <span className={styles.count} title="Rows">
-          {rows.toLocaleString()}
+        <span className={styles.count}>
+          {rows.toLocaleString()} {rows === 1 ? 'row' : 'rows'}
         </span>
       </button>
     </div>

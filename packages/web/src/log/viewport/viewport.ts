@@ -84,8 +84,9 @@ export class Viewport {
     this.schedule()
   }
 
-  goTo(row: number, where: 'center' | 'top' = 'center'): void {
-    this.#model.reveal(row)
+  /** Opens what hides a row from there to `to`. */
+  goTo(row: number, where: 'center' | 'top' = 'center', to = row): void {
+    this.#model.reveal(row, to)
     this.#stopFollowing()
     this.#target = { row, where }
     this.schedule()
