@@ -39,4 +39,27 @@ withBrowser.describe('annotations', () => {
     expect(await tab.page.getByRole('link', { name: 'no file' }).count()).toBe(0)
     expect(tab.complaints).toEqual([])
   })
+  it('show pictures that the build uploaded, and align columns as their author wrote', async () => {
+    const server = theServer()
+    const scene = await aScene(server, { steps: 'steps: [{ label: Tests, command: make }]' })
+    const run = await scene.begin()
+    const pixel = Buffer.from(
+      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+      'base64',
+    )
+    await run.upload('shots/a b.png', 'image/png', pixel)
+    await run.call('POST', `jobs/${run.id}/annotations`, {
+      body: '![the page](<artifact://shots/a b.png>)\n\n| Test | Seconds |\n| --- | ---: |\n| one | 12 |',
+      context: 'shots',
+    })
+    const tab = await visit()
+    await signIn(tab, server, `${scene.page}?tab=annotations`)
+    const picture = tab.page.getByRole('img', { name: 'the page' })
+    await picture.waitFor()
+    expect(await picture.evaluate((element) => (element as HTMLImageElement).naturalWidth)).toBe(1)
+    expect(await picture.getAttribute('src')).toMatch(/^data:image\/png;base64,/)
+    const cell = tab.page.getByRole('cell', { name: '12' })
+    expect(await cell.evaluate((element) => getComputedStyle(element).textAlign)).toBe('right')
+    expect(tab.complaints).toEqual([])
+  })
 })

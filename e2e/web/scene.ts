@@ -1,5 +1,5 @@
 // A build whose jobs run when the test says so. The test is the agent: it makes an agent's calls, and runs no commands.
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { eventually, type Client, type Json } from '../millrace.ts'
 
@@ -35,6 +35,8 @@ export interface Run {
   write(text: string): Promise<void>
   finish(exitStatus?: number): Promise<void>
   call(method: string, path: string, body: object): Promise<void>
+  /** Uploads an artifact. */
+  upload(path: string, type: string, content: Buffer): Promise<void>
 }
 
 /** Everything has a name of its own, also the queue, so that no other agent takes the jobs. */
@@ -104,6 +106,11 @@ async function anAgent(
   }
 }
 
+interface FormInstructions {
+  data: Record<string, string>
+  action: { url: string; path: string; method: string; file_input: string }
+}
+
 function aRun(server: Client, job: Json): Run {
   const id = String(job['id'])
   const token = String(job['token'])
@@ -136,6 +143,35 @@ function aRun(server: Client, job: Json): Run {
     },
     async call(method, path, body) {
       await call(server, token, method, path, body)
+    },
+    async upload(path, type, content) {
+      const digest = (algorithm: string) => createHash(algorithm).update(content).digest('hex')
+      const announced = {
+        path,
+        absolute_path: `/builds/${path}`,
+        glob_path: '*',
+        file_size: content.length,
+        sha1sum: digest('sha1'),
+        sha256sum: digest('sha256'),
+        content_type: type,
+      }
+      const answer = await call(server, token, 'POST', `jobs/${id}/artifacts`, {
+        id: randomUUID(),
+        upload_destination: '',
+        artifacts: [announced],
+      })
+      const artifact = String(answer['artifact_ids']?.['0'])
+      const { data, action } = (answer['per_artifact_instructions']?.[artifact] ??
+        answer['upload_instructions']) as unknown as FormInstructions
+      const form = new FormData()
+      for (const [name, value] of Object.entries(data))
+        form.set(name, value.replaceAll('${artifact:path}', path))
+      form.set(action.file_input, new Blob([new Uint8Array(content)]), path)
+      const sent = await fetch(new URL(action.path, action.url), { method: action.method, body: form })
+      if (!sent.ok) throw new Error(`upload: ${await sent.text()}`)
+      await call(server, token, 'PUT', `jobs/${id}/artifacts`, {
+        artifacts: [{ id: artifact, state: 'finished' }],
+      })
     },
   }
 }

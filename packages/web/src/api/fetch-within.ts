@@ -12,9 +12,19 @@ export interface Received {
 
 /** Throws an error named `TimeoutError` if the answer is not complete in time. */
 export async function fetchWithin(url: string, init: RequestInit = {}, ms = longestMs): Promise<Received> {
-  const limit = AbortSignal.timeout(ms)
-  const signal = init.signal ? AbortSignal.any([init.signal, limit]) : limit
-  const response = await fetch(url, { ...init, signal })
+  const response = await ask(url, init, ms)
   const { ok, status, headers } = response
   return { ok, status, headers, text: await response.text() }
+}
+
+/** null: the answer is an error. */
+export async function fetchFileWithin(url: string, init: RequestInit): Promise<Blob | null> {
+  const response = await ask(url, init, longestMs)
+  return response.ok ? response.blob() : null
+}
+
+function ask(url: string, init: RequestInit, ms: number): Promise<Response> {
+  const limit = AbortSignal.timeout(ms)
+  const signal = init.signal ? AbortSignal.any([init.signal, limit]) : limit
+  return fetch(url, { ...init, signal })
 }

@@ -12,7 +12,8 @@ const announced = (size: number) => ({
   file_size: size,
   sha1sum: digest('sha1'),
   sha256sum: digest('sha256'),
-  content_type: 'text/plain',
+  // Also answered as a picture.
+  content_type: 'image/svg+xml',
 })
 
 interface Announced {

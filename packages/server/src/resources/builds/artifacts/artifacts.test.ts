@@ -220,6 +220,40 @@ describe.each(['short', 'long'] as const)('GET …/jobs/{job.id}/artifacts/{id}/
   })
 })
 
+describe.each(['short', 'long'] as const)('GET …/jobs/{job.id}/artifacts/{id}/image, %s form', (form) => {
+  it('answers with a picture, which nothing but an image element takes for more', async () => {
+    const scene = await aJob()
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+    const [id] = await upload(app, scene.run, [aFile('a b.svg', svg, { type: 'image/svg+xml' })])
+    const at = `${scene[form]}/artifacts/${id}/image`
+    const headers = { Authorization: `Bearer ${scene.admin.token}` }
+    const file = await fetch(here(app, `${baseUrl}${at}`), { headers })
+    expect([file.status, await file.text()]).toEqual([200, svg])
+    expect(file.headers.get('content-type')).toBe('image/svg+xml')
+    expect(file.headers.get('content-security-policy')).toMatch(/sandbox$/)
+    const head = await fetch(here(app, `${baseUrl}${at}`), { method: 'HEAD', headers })
+    expect(head.headers.get('content-length')).toBe(String(svg.length))
+  })
+
+  it('answers 404 for what is no picture, is too large, or is in the customer’s own store', async () => {
+    const scene = await aJob()
+    const large = 'x'.repeat(4 * 1024 * 1024 + 1)
+    const ids = await upload(app, scene.run, [
+      aFile('a.html', '<p>', { type: 'text/html' }),
+      aFile('large.png', large, { type: 'image/png' }),
+    ])
+    for (const id of [...ids, ...(await custom(scene, 'https://acme.s3.amazonaws.com/b/a.png'))]) {
+      const answer = await app.request('GET', `${scene[form]}/artifacts/${id}/image`, {
+        token: scene.admin.token,
+      })
+      expect([answer.status, answer.body]).toEqual([
+        404,
+        { message: 'The artifact is no picture that pages show' },
+      ])
+    }
+  })
+})
+
 async function custom(scene: RunningScene, url: string): Promise<string[]> {
   const file = aFile('a.txt', 'x', { announced: { url } })
   const more = { upload_destination: 's3://acme/b' }
@@ -364,6 +398,7 @@ describe('access to artifacts', () => {
     ...[scene.short, scene.long].flatMap((job) => [
       ['GET', `${job}/artifacts/${id}`, 'read_artifacts'] as const,
       ['GET', `${job}/artifacts/${id}/download`, 'read_artifacts'] as const,
+      ['GET', `${job}/artifacts/${id}/image`, 'read_artifacts'] as const,
       ['DELETE', `${job}/artifacts/${id}`, 'write_artifacts'] as const,
     ]),
   ]
@@ -387,7 +422,7 @@ describe('access to artifacts', () => {
 
   it('depends on the pipeline: 404 without read access, and no deletion with read access only', async () => {
     const scene = await aRunningJob(app)
-    const [id = ''] = await upload(app, scene.run, [aFile('a')])
+    const [id = ''] = await upload(app, scene.run, [aFile('a', 'x', { type: 'image/png' })])
     const team = await aTeam(app, scene.org, scene.admin)
     await sql`update organizations set teams_enabled_at = now() where id = ${scene.org.id}`.execute(app.db)
     const stranger = await aMember(app, scene.org)

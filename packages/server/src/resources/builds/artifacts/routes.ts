@@ -15,7 +15,7 @@ import { deleteArtifact } from './delete.ts'
 import { buildUrl, presentArtifact } from './present.ts'
 import * as artifacts from './queries.ts'
 import type { StoredArtifact } from './queries.ts'
-import { disposition, filenameOf, readState, safeMimeType } from './rules.ts'
+import { disposition, filenameOf, isPicture, largestPicture, readState, safeMimeType } from './rules.ts'
 import { Artifact, ArtifactDownload, artifactStates } from './schema.ts'
 import { downloadSeconds, fileUrl } from './tickets.ts'
 
@@ -80,6 +80,15 @@ const download = {
   download: true,
   answers: { 302: ArtifactDownload },
   handler: answerDownload,
+} as const
+
+const image = {
+  method: 'GET',
+  summary: 'Read an artifact that is a picture of at most 4 MiB',
+  scope: 'read_artifacts',
+  answers: { 200: Type.String({ contentMediaType: 'image/*' }) },
+  errors: { 404: 'The artifact is no picture, it is larger, or its file is in a store of the organization.' },
+  handler: answerImage,
 } as const
 
 const deletion = {
@@ -160,6 +169,30 @@ async function answerDownload({ ctx, org, caller, params }: ArtifactRequest): Pr
   return { ...redirect(url), body: { url } }
 }
 
+/** Pages show pictures in annotations. They may not follow a redirect to the store. */
+async function answerImage({
+  ctx,
+  org,
+  caller,
+  method,
+  params,
+}: ArtifactRequest & { method: string }): Promise<Answer> {
+  const job = await getVisibleJob(ctx.db, org, caller, params)
+  const { state, blob_key, mime_type, path, file_size } = await getArtifact(ctx, org, job, params.artifact)
+  const isShown = state === 'finished' && isPicture(mime_type) && file_size <= largestPicture
+  const key = isShown ? blob_key : null
+  const stream = key === null ? null : method === 'HEAD' ? Readable.from([]) : await ctx.blobs.get(key)
+  if (stream === null) throw notFound('The artifact is no picture that pages show')
+  const headers = {
+    'Content-Type': mime_type,
+    'Content-Length': String(file_size),
+    'Content-Disposition': disposition(filenameOf(path)),
+    'Content-Security-Policy': filePolicy,
+    'Cache-Control': 'private, no-store',
+  }
+  return { status: 200, stream, headers }
+}
+
 async function answerDelete({ ctx, org, caller, params }: ArtifactRequest): Promise<Answer> {
   const job = await getBuildableJob(ctx.db, org, caller, params)
   await deleteArtifact(ctx, org.id, caller, await getArtifact(ctx, org, job, params.artifact))
@@ -215,6 +248,16 @@ export const artifactRoutes = [
     ...download,
     permission: 'read_pipeline',
     url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/artifacts/:artifact/download',
+  }),
+  route({
+    ...image,
+    permission: 'member',
+    url: '/v2/organizations/:org/jobs/:job/artifacts/:artifact/image',
+  }),
+  route({
+    ...image,
+    permission: 'read_pipeline',
+    url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/artifacts/:artifact/image',
   }),
   route({ ...deletion, permission: 'member', url: '/v2/organizations/:org/jobs/:job/artifacts/:artifact' }),
   route({

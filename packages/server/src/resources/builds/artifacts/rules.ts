@@ -71,6 +71,13 @@ export const safeMimeType = (given: string): string =>
     ? given
     : 'application/octet-stream'
 
+/** In bytes. Pages load every picture of an annotation. */
+export const largestPicture = 4 * 1024 * 1024
+
+/** What browsers show in an image element. No script of an SVG runs there. */
+export const isPicture = (mimeType: string): boolean =>
+  /^image\/(png|jpeg|gif|webp|avif|svg\+xml)$/i.test(mimeType)
+
 /** The name in plain and encoded form, without characters that could end the header or form a path. */
 export function disposition(filename: string): string {
   const plain = filename.replace(/[^\w. -]/g, '_')

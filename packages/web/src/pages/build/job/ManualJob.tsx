@@ -4,6 +4,7 @@ import type { JobTable } from '../../../graph/jobs/job-table.ts'
 import type { Job } from '../../../graph/jobs/job.ts'
 import { Loading } from '../../../parts/States.tsx'
 import { Time } from '../../../parts/time/Time.tsx'
+import { Prompt } from './Prompt.tsx'
 import { UnblockForm } from './UnblockForm.tsx'
 import { hasNotStarted, UnstartedJob } from './UnstartedJob.tsx'
 import styles from '../Content.module.css'
@@ -39,8 +40,14 @@ export function ManualJob({ address, job, detail, table, mayBuild }: Props) {
   if (job.isUnblockable) {
     return (
       <div className={styles.scroll}>
-        <p className={styles.lead}>The build waits until somebody unblocks it.</p>
-        <p className={styles.note}>You may read this pipeline but not run builds of it.</p>
+        <div className={styles.stack}>
+          <p className={styles.lead}>The build waits until somebody unblocks it.</p>
+          <Prompt text={detail.prompt} />
+          <p className={styles.note}>
+            You may read this pipeline but not run builds of it. Administrators of the organization and teams
+            that may build this pipeline can unblock it.
+          </p>
+        </div>
       </div>
     )
   }

@@ -7,6 +7,7 @@ import type { JobTable } from '../../../graph/jobs/job-table.ts'
 import type { Job } from '../../../graph/jobs/job.ts'
 import { announceNow } from '../../../parts/announce.ts'
 import { Button } from '../../../parts/Button.tsx'
+import { Prompt } from './Prompt.tsx'
 import { showState, useRefreshGraph } from './job-actions.ts'
 import { findMissing, firstAnswers } from './unblock-answers.ts'
 import { UnblockField } from './UnblockField.tsx'
@@ -52,7 +53,7 @@ export function UnblockForm({ address, job, detail, table }: Props) {
       }}
     >
       <p className={styles.lead}>{detail.label ? showLabel(detail.label) : job.name}</p>
-      {detail.prompt && <p className={styles.note}>{showLabel(detail.prompt)}</p>}
+      <Prompt text={detail.prompt} />
       {fields.map((field) => (
         <UnblockField
           key={field.key}
@@ -63,7 +64,7 @@ export function UnblockForm({ address, job, detail, table }: Props) {
         />
       ))}
       <div className={styles.actions}>
-        <Button kind="primary" type="submit" icon="lock-open" isBusy={isBusy} disabled={isBusy}>
+        <Button isWrite kind="primary" type="submit" icon="lock-open" isBusy={isBusy} disabled={isBusy}>
           {detail.submit || 'Unblock'}
         </Button>
       </div>

@@ -1,7 +1,9 @@
-// Turns the inert document of an annotation into elements of the page. Only what is listed here passes, whatever the server
-// let through.
-import { createElement, Fragment, type ReactNode } from 'react'
+// Turns the inert document of an annotation or of another rendered text into elements of the page. Only what is listed here
+// passes, whatever the server let through.
+import { createElement, Fragment, type CSSProperties, type ReactNode } from 'react'
+import { showLabel } from '../../../parts/labels.ts'
 import { parseInert } from '../../../parts/trusted-types.ts'
+import { ArtifactImage } from './ArtifactImage.tsx'
 import { resolveArtifact, type ArtifactLinks } from './artifact-links.ts'
 
 const plainTags = new Set(
@@ -38,7 +40,7 @@ function renderChildren(parent: Node, depth: number, links: ArtifactLinks): Reac
 }
 
 function renderNode(node: Node, depth: number, links: ArtifactLinks): ReactNode {
-  if (node.nodeType === Node.TEXT_NODE) return node.textContent
+  if (node.nodeType === Node.TEXT_NODE) return shownText(node)
   if (!(node instanceof Element) && node.nodeType !== Node.ELEMENT_NODE) return null
   const element = node as Element
   const tag = element.localName
@@ -52,7 +54,17 @@ function renderNode(node: Node, depth: number, links: ArtifactLinks): ReactNode 
   if (tag === 'img') return renderImage(element, links)
   if (!plainTags.has(tag)) return null
   if (voidTags.has(tag)) return createElement(tag)
-  return createElement(tag, attributesOf(element), renderChildren(element, depth + 1, links))
+  return createElement(
+    tag,
+    { ...attributesOf(element), ...styleOf(element) },
+    renderChildren(element, depth + 1, links),
+  )
+}
+
+/** Code stays as it was typed. */
+function shownText({ textContent, parentElement }: Node): string {
+  const isCode = parentElement?.closest('code, pre, kbd, samp') != null
+  return isCode ? (textContent ?? '') : showLabel(textContent ?? '')
 }
 
 function attributesOf(element: Element): Record<string, string | number | boolean> {
@@ -64,6 +76,15 @@ function attributesOf(element: Element): Record<string, string | number | boolea
     }),
   )
 }
+
+/** Columns of figures are aligned to the right. */
+function styleOf(element: Element): { style?: CSSProperties } {
+  const align = alignments.find((each) => each === element.getAttribute('align'))
+  const isCell = element.localName === 'td' || element.localName === 'th'
+  return isCell && align !== undefined ? { style: { textAlign: align } } : {}
+}
+
+const alignments = ['left', 'center', 'right'] as const
 
 function renderLink(element: Element, depth: number, links: ArtifactLinks): ReactNode {
   const href = safeUrl(element.getAttribute('href'), ['http:', 'https:', 'mailto:'])
@@ -91,7 +112,8 @@ function renderImage(element: Element, links: ArtifactLinks): ReactNode {
   const url = /^(https?:|\/)/i.test(source) ? safeUrl(source, ['http:', 'https:']) : null
   const alt = element.getAttribute('alt') ?? ''
   const artifact = resolveArtifact(source, links)
-  if (artifact !== null) return renderArtifact(artifact, alt === '' ? 'Image' : alt)
+  if (artifact === undefined) return renderArtifact(artifact, alt === '' ? 'Image' : alt)
+  if (artifact !== null) return createElement(ArtifactImage, { download: artifact, alt, ...sizeOf(element) })
   if (url === null) return alt
   // Pages download what the API answers, and do not show it.
   if (url.origin === location.origin && url.pathname.startsWith('/v2/'))
@@ -99,6 +121,16 @@ function renderImage(element: Element, links: ArtifactLinks): ReactNode {
   if (url.origin === location.origin) return createElement('img', { src: url.href, alt, loading: 'lazy' })
   const text = `Image${alt === '' ? '' : ` “${alt}”`} on ${url.host}`
   return createElement('a', { href: url.href, rel: 'nofollow noopener noreferrer' }, text)
+}
+
+/** In pixels, where the text gives them. */
+function sizeOf(element: Element): { width?: number; height?: number } {
+  const read = (name: 'width' | 'height') => {
+    const text = element.getAttribute(name) ?? ''
+    return /^[1-9]\d{0,3}$/.test(text) ? Number(text) : null
+  }
+  const [width, height] = [read('width'), read('height')]
+  return { ...(width === null ? {} : { width }), ...(height === null ? {} : { height }) }
 }
 
 function safeUrl(text: string | null, schemes: readonly string[]): URL | null {
