@@ -34,7 +34,8 @@ export function GraphView({ table, selectedJob, onSelect }: ViewProps) {
   }, [table, shape, toggled, direction])
   const layout = useLayout(input)
   const selectedStep = selectedJob === null ? null : (table.job(selectedJob)?.stepId ?? null)
-  const start = layout?.nodes.find(({ id }) => id === selectedStep) ?? layout?.nodes[0] ?? null
+  const startStep = selectedStep ?? table.groups().jobs.failed[0]?.stepId ?? null
+  const start = layout?.nodes.find(({ id }) => id === startStep) ?? layout?.nodes[0] ?? null
   const { zoom, scroller, setScroller, view, zoomBy, fit, reveal } = useZoom(layout, start)
   useKeys([
     { keys: '0', label: 'Fit the graph', run: fit },

@@ -23,7 +23,14 @@ interface HeadingProps extends Position {
 }
 
 export const SummaryHeading = ({ row, at, total, onToggle }: HeadingProps) => (
-  <div role="listitem" aria-setsize={total} aria-posinset={at + 1} className={rows.row} style={rowStyle(at)}>
+  <div
+    role="listitem"
+    aria-setsize={total}
+    aria-posinset={at + 1}
+    className={rows.row}
+    style={rowStyle(at)}
+    data-list-row
+  >
     <button
       type="button"
       className={`${styles.heading} ${toneClass(BUCKET_TONES[row.bucket])}`}
@@ -42,31 +49,48 @@ interface JobProps extends Position {
   isSelected: boolean
   onSelect: (jobId: string) => void
   action: ReactNode
+  /** The name of the job's group. */
+  group: string | null
+  /** The row of its log that shows why it failed. */
+  failingText: string | undefined
 }
 
-export const SummaryJob = memo(({ job, at, total, isSelected, onSelect, action }: JobProps) => (
-  <div role="listitem" aria-setsize={total} aria-posinset={at + 1} className={rows.row} style={rowStyle(at)}>
-    <a
-      href={`#${job.id}`}
-      className={`${rows.job} ${styles.job}`}
-      aria-current={isSelected || undefined}
-      onClick={selectOnClick(() => onSelect(job.id))}
+export const SummaryJob = memo(
+  ({ job, at, total, isSelected, onSelect, action, group, failingText }: JobProps) => (
+    <div
+      role="listitem"
+      aria-setsize={total}
+      aria-posinset={at + 1}
+      className={rows.row}
+      style={rowStyle(at)}
+      data-list-row
     >
-      <span className={styles.mark}>
-        <StateMark look={job.look} hasWord={false} />
-      </span>
-      <span className="truncated" title={job.name}>
-        {job.name}
-      </span>
-      <span className="truncated muted">{reasonOf(job)}</span>
-      <span className={rows.number}>{job.attempt > 0 && `attempt ${job.attempt + 1}`}</span>
-      <span className={rows.number}>
-        {job.startedMs !== null && <Duration from={job.startedMs} to={job.finishedMs} />}
-      </span>
-    </a>
-    {action !== undefined && <span className={styles.action}>{action}</span>}
-  </div>
-))
+      <a
+        href={`#${job.id}`}
+        className={`${rows.job} ${styles.job}`}
+        aria-current={isSelected || undefined}
+        onClick={selectOnClick(() => onSelect(job.id))}
+      >
+        <span className={styles.mark}>
+          <StateMark look={job.look} hasWord={false} />
+        </span>
+        <span className="truncated" title={job.name}>
+          {group !== null && <span className="muted">{group} › </span>}
+          {job.name}
+        </span>
+        <span className={`truncated muted ${styles.reason}`}>
+          {reasonOf(job)}
+          {failingText !== undefined && <code title={failingText}> {failingText}</code>}
+        </span>
+        <span className={rows.number}>{job.attempt > 0 && `attempt ${job.attempt + 1}`}</span>
+        <span className={rows.number}>
+          {job.startedMs !== null && <Duration from={job.startedMs} to={job.finishedMs} />}
+        </span>
+      </a>
+      {action !== undefined && <span className={styles.action}>{action}</span>}
+    </div>
+  ),
+)
 
 /** The note of a failure, else the word of the state. */
 const reasonOf = ({ note, look, exitStatus }: Job): string => {

@@ -1,6 +1,8 @@
 import { useCallback, useMemo, useState, type ReactNode } from 'react'
 import type { Bucket } from '../jobs/buckets.ts'
+import { useListKeys } from '../../parts/list-keys.ts'
 import { UpdateRowsButton } from '../rows/UpdateRowsButton.tsx'
+import type { JobTable } from '../jobs/job-table.ts'
 import type { Job } from '../jobs/job.ts'
 import rows from '../rows/Rows.module.css'
 import { SummaryHeading, SummaryJob } from './SummaryRow.tsx'
@@ -13,11 +15,14 @@ import { useStableSelect, type ViewProps } from '../view.ts'
 interface Props extends ViewProps {
   /** What the reader can do about a blocked job. */
   actionFor?: (job: Job) => ReactNode
+  /** By the ids of failed jobs. */
+  failingTexts?: ReadonlyMap<string, string>
 }
 
 /** What needs a reader first: failures, then blocks, then what runs and waits. Passed jobs are folded. */
-export function SummaryView({ table, selectedJob, onSelect, actionFor }: Props) {
+export function SummaryView({ table, selectedJob, onSelect, actionFor, failingTexts }: Props) {
   useJobTable(table)
+  useListKeys()
   const select = useStableSelect(onSelect)
   const [toggled, setToggled] = useState<ReadonlySet<Bucket>>(new Set())
   const toggle = (bucket: Bucket) =>
@@ -62,6 +67,8 @@ export function SummaryView({ table, selectedJob, onSelect, actionFor }: Props) 
                 {...position}
                 isSelected={row.key === selected}
                 onSelect={select}
+                group={groupName(table, row.job)}
+                failingText={failingTexts?.get(row.job.id)}
                 action={row.job.isUnblockable ? actionFor?.(row.job) : undefined}
               />
             )
@@ -71,4 +78,9 @@ export function SummaryView({ table, selectedJob, onSelect, actionFor }: Props) 
       {list.isOutdated && <UpdateRowsButton onUpdate={list.update} />}
     </div>
   )
+}
+
+function groupName(table: JobTable, { stepId }: Job): string | null {
+  const groupId = table.step(stepId)?.group_id ?? null
+  return groupId === null ? null : table.stepName(groupId)
 }

@@ -26,6 +26,7 @@ export const TableRow = memo(({ table, job, at, isSelected, onSelect }: Props) =
       className={`${rows.row} ${styles.cells} ${styles.row}`}
       style={rowStyle(at)}
       data-selected={isSelected || undefined}
+      data-list-row
     >
       <span role="cell" className={styles.state}>
         <StateMark look={job.look} />

@@ -2,6 +2,7 @@ import { useMemo, useRef } from 'react'
 import { Button } from '../../parts/Button.tsx'
 import { useNow } from '../../parts/time/clock.ts'
 import { useKeys } from '../../parts/keys.ts'
+import { useListKeys } from '../../parts/list-keys.ts'
 import { FilterBox } from '../rows/FilterBox.tsx'
 import { UpdateRowsButton } from '../rows/UpdateRowsButton.tsx'
 import rows from '../rows/Rows.module.css'
@@ -23,6 +24,7 @@ interface Props extends ViewProps {
 /** Every job of the build. It says all that the graph shows, for readers who do not see it. */
 export function TableView({ table, selectedJob, onSelect, filter, onFilter, sort, onSort }: Props) {
   useJobTable(table)
+  useListKeys()
   const select = useStableSelect(onSelect)
   const nowMs = useNow()
   const input = useRef<HTMLInputElement>(null)

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState, type PointerEvent } from 'react'
+import type { FoldedTime } from './folded-time.ts'
 import { spansOf } from './job-spans.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Timescale } from './timescale.ts'
@@ -9,13 +10,13 @@ const betweenDrawingsMs = 500
 
 interface Props {
   jobs: readonly Job[]
-  startMs: number
-  endMs: number
+  time: FoldedTime
+  lengthMs: number
   timescale: Timescale
 }
 
 /** All jobs at once. Pointing at a place scrolls to it; the keyboard scrolls the rows themselves. */
-export function Minimap({ jobs, startMs, endMs, timescale }: Props) {
+export function Minimap({ jobs, time, lengthMs, timescale }: Props) {
   const [box, setBox] = useState<HTMLDivElement | null>(null)
   const { setWindow } = timescale
   const drawn = useRef({ atMs: 0, again: () => {} })
@@ -24,12 +25,12 @@ export function Minimap({ jobs, startMs, endMs, timescale }: Props) {
     if (box === null) return
     drawn.current.again = () => {
       drawn.current.atMs = performance.now()
-      draw(box, jobs, startMs, endMs)
+      draw(box, jobs, time, lengthMs)
     }
     const waitMs = Math.max(0, drawn.current.atMs + betweenDrawingsMs - performance.now())
     const timer = setTimeout(drawn.current.again, waitMs)
     return () => clearTimeout(timer)
-  }, [box, jobs, startMs, endMs])
+  }, [box, jobs, time, lengthMs])
 
   useEffect(() => {
     if (box === null) return
@@ -55,7 +56,7 @@ export function Minimap({ jobs, startMs, endMs, timescale }: Props) {
   )
 }
 
-function draw(box: HTMLElement, jobs: readonly Job[], startMs: number, endMs: number): void {
+function draw(box: HTMLElement, jobs: readonly Job[], time: FoldedTime, lengthMs: number): void {
   const canvas = box.querySelector('canvas')
   const context = canvas?.getContext('2d') ?? null
   if (canvas === null || context === null) return
@@ -65,7 +66,7 @@ function draw(box: HTMLElement, jobs: readonly Job[], startMs: number, endMs: nu
   canvas.height = height * scale
   context.scale(scale, scale)
   const colors = readToneColors(box)
-  const xOf = (timeMs: number) => ((timeMs - startMs) / (endMs - startMs)) * width
+  const xOf = (timeMs: number) => (time.at(timeMs) / lengthMs) * width
   const rowHeight = height / Math.max(1, jobs.length)
   // Thousands of rows share a pixel, so failures are drawn last.
   for (const isFailure of [false, true]) {
@@ -74,7 +75,7 @@ function draw(box: HTMLElement, jobs: readonly Job[], startMs: number, endMs: nu
       for (const { kind, fromMs, toMs } of spansOf(job)) {
         context.fillStyle = kind === 'running' ? colors[job.look.tone] : colors.border
         const from = xOf(fromMs)
-        const size = Math.max(1, xOf(toMs ?? endMs) - from)
+        const size = Math.max(1, (toMs === null ? width : xOf(toMs)) - from)
         context.fillRect(from, at * rowHeight, size, Math.max(1, Math.min(4, rowHeight * 0.8)))
       }
     }

@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import { formatDuration } from '../../parts/time/durations.ts'
+import type { Fold, FoldedTime } from './folded-time.ts'
 import type { Timescale } from './timescale.ts'
 import { cssVariables } from '../rows/use-row-window.ts'
 import styles from './Waterfall.module.css'
@@ -9,22 +10,46 @@ function useMarks(timescale: Timescale): number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => (first + at) * stepMs)
 }
 
+interface Props {
+  timescale: Timescale
+  time: FoldedTime
+}
+
 /** Time since the build's first job was made. */
-export const WaterfallAxis = ({ timescale }: { timescale: Timescale }) => (
+export const WaterfallAxis = ({ timescale, time }: Props) => (
   <div className={styles.axis} aria-hidden="true">
     <span className={styles.corner} data-names>
       Job
     </span>
     {useMarks(timescale).map((atMs) => (
       <span key={atMs} className={styles.mark} style={cssVariables({ '--from': atMs })}>
-        {formatDuration(atMs / 1000)}
+        {formatDuration(Math.round(time.elapsedAt(atMs) / 100) / 10)}
+      </span>
+    ))}
+    {time.folds.map((fold) => (
+      <span key={fold.fromMs} className={styles.foldMark} style={placeOf(fold, time)}>
+        ⋯
       </span>
     ))}
   </div>
 )
 
-/** A line at each mark. */
-export const WaterfallGrid = ({ timescale }: { timescale: Timescale }) =>
-  useMarks(timescale).map((atMs) => (
-    <li key={atMs} className={styles.line} style={cssVariables({ '--from': atMs })} aria-hidden="true" />
-  ))
+const placeOf = ({ fromMs, toMs }: Fold, time: FoldedTime) =>
+  cssVariables({ '--from': time.at(fromMs), '--to': time.at(toMs) })
+
+/** A line at each mark, and a band for each fold. */
+export const WaterfallGrid = ({ timescale, time }: Props) => (
+  <>
+    {useMarks(timescale).map((atMs) => (
+      <li key={atMs} className={styles.line} style={cssVariables({ '--from': atMs })} aria-hidden="true" />
+    ))}
+    {time.folds.map((fold) => (
+      <li
+        key={fold.fromMs}
+        className={styles.fold}
+        style={placeOf(fold, time)}
+        title={`No job ran for ${formatDuration((fold.toMs - fold.fromMs) / 1000)}`}
+      />
+    ))}
+  </>
+)

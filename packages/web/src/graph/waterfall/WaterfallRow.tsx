@@ -1,5 +1,6 @@
 import { memo } from 'react'
 import { formatDuration } from '../../parts/time/durations.ts'
+import type { FoldedTime } from './folded-time.ts'
 import { spansOf } from './job-spans.ts'
 import type { JobTable } from '../jobs/job-table.ts'
 import type { Job } from '../jobs/job.ts'
@@ -14,15 +15,15 @@ import styles from './Waterfall.module.css'
 interface Props {
   table: JobTable
   job: Job
-  startMs: number
+  time: FoldedTime
   at: number
   isSelected: boolean
   onSelect: (jobId: string) => void
 }
 
 /** A job with the bars of all its attempts. */
-export const WaterfallRow = memo(({ table, job, startMs, at, isSelected, onSelect }: Props) => (
-  <li className={rows.row} style={rowStyle(at)}>
+export const WaterfallRow = memo(({ table, job, time, at, isSelected, onSelect }: Props) => (
+  <li className={rows.row} style={rowStyle(at)} data-list-row>
     <a
       href={`#${job.id}`}
       className={styles.row}
@@ -37,13 +38,13 @@ export const WaterfallRow = memo(({ table, job, startMs, at, isSelected, onSelec
         </span>
       </span>
       {table.attemptsOf(job.id).map((attempt) => (
-        <Bars key={attempt.id} job={attempt} startMs={startMs} />
+        <Bars key={attempt.id} job={attempt} time={time} />
       ))}
     </a>
   </li>
 ))
 
-const Bars = ({ job, startMs }: { job: Job; startMs: number }) => (
+const Bars = ({ job, time }: { job: Job; time: FoldedTime }) => (
   <span className={toneClass(job.look.tone)}>
     {spansOf(job).map(({ kind, fromMs, toMs }) => (
       <span
@@ -52,8 +53,8 @@ const Bars = ({ job, startMs }: { job: Job; startMs: number }) => (
         data-span={kind}
         data-live={toMs === null || undefined}
         style={cssVariables({
-          '--from': fromMs - startMs,
-          ...(toMs === null ? {} : { '--to': toMs - startMs }),
+          '--from': time.at(fromMs),
+          ...(toMs === null ? {} : { '--to': time.at(toMs) }),
         })}
         title={`${job.attempt > 0 ? `Attempt ${job.attempt + 1}, ` : ''}${kind}${toMs === null ? '' : ` ${formatDuration((toMs - fromMs) / 1000)}`}`}
       />

@@ -2,15 +2,19 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import { IconButton } from '../../parts/Button.tsx'
 import { useNow } from '../../parts/time/clock.ts'
 import { useKeys } from '../../parts/keys.ts'
+import { useListKeys } from '../../parts/list-keys.ts'
 import { FilterBox } from '../rows/FilterBox.tsx'
 import { UpdateRowsButton } from '../rows/UpdateRowsButton.tsx'
+import { findFolds, FoldedTime, type Fold } from './folded-time.ts'
 import { extentOf, sortByStart } from './job-spans.ts'
 import { Minimap } from './Minimap.tsx'
 import rows from '../rows/Rows.module.css'
 import { failedFirst, filterJobs, sortJobs } from '../jobs/sort-jobs.ts'
 import { Timescale } from './timescale.ts'
+import type { Job } from '../jobs/job.ts'
 import { useJobTable } from '../jobs/use-job-table.ts'
 import { countStyle, cssVariables, useRowWindow } from '../rows/use-row-window.ts'
+import type { Tone } from '../../parts/state-badge/states.ts'
 import { toJobRow, useNewestJob, useFrozenRows, useSelectionInPlace } from '../rows/use-frozen-rows.ts'
 import { useStableSelect, type ViewProps } from '../view.ts'
 import styles from './Waterfall.module.css'
@@ -26,6 +30,7 @@ interface Props extends ViewProps {
 /** When each job waited, started and ran. */
 export function WaterfallView({ table, selectedJob, onSelect, filter, onFilter }: Props) {
   useJobTable(table)
+  useListKeys()
   const select = useStableSelect(onSelect)
   const nowMs = useNow()
   const [isFailedFirst, setIsFailedFirst] = useState(false)
@@ -38,7 +43,8 @@ export function WaterfallView({ table, selectedJob, onSelect, filter, onFilter }
     return isFailedFirst ? sortJobs(matching, failedFirst, 0) : sortByStart(matching)
   }, [all, filter, isFailedFirst])
   const extent = useMemo(() => extentOf(all, nowMs), [all, nowMs])
-  const lengthMs = extent.endMs - extent.startMs
+  const time = useFoldedTime(all, extent)
+  const lengthMs = time.at(extent.endMs)
   const sorted = useMemo(() => found.map(toJobRow), [found])
   const list = useFrozenRows(sorted, `${filter} ${isFailedFirst}`, useNewestJob(table))
   const view = useRowWindow(list.rows.length)
@@ -59,7 +65,12 @@ export function WaterfallView({ table, selectedJob, onSelect, filter, onFilter }
   return (
     <div className={rows.view}>
       <FilterBox input={input} filter={filter} onFilter={onFilter} shown={found.length} total={all.length}>
-        <WaterfallLegend isFailedFirst={isFailedFirst} onFailedFirst={setIsFailedFirst} />
+        <WaterfallLegend
+          tones={tonesOf(found)}
+          folds={time.folds}
+          isFailedFirst={isFailedFirst}
+          onFailedFirst={setIsFailedFirst}
+        />
         <span className={styles.zoom}>
           <IconButton label="Zoom in" icon="zoom-in" onClick={() => timescale.zoomBy(1.5)} />
           <IconButton label="Zoom out" icon="zoom-out" onClick={() => timescale.zoomBy(1 / 1.5)} />
@@ -67,26 +78,26 @@ export function WaterfallView({ table, selectedJob, onSelect, filter, onFilter }
         </span>
       </FilterBox>
       <div className={styles.body}>
-        <Minimap jobs={found} startMs={extent.startMs} endMs={extent.endMs} timescale={timescale} />
+        <Minimap jobs={found} time={time} lengthMs={lengthMs} timescale={timescale} />
         <div
           className={`${rows.scroller} ${styles.scroller}`}
           ref={setScroller}
           style={cssVariables({ '--length': lengthMs, '--now': lengthMs })}
           {...list.handlers}
         >
-          <WaterfallAxis timescale={timescale} />
+          <WaterfallAxis timescale={timescale} time={time} />
           <ul
             className={`${rows.spacer} ${styles.spacer}`}
             ref={setSpacer}
             style={countStyle(list.rows.length)}
           >
-            <WaterfallGrid timescale={timescale} />
+            <WaterfallGrid timescale={timescale} time={time} />
             {list.rows.slice(first, last).map(({ key, job }, at) => (
               <WaterfallRow
                 key={key}
                 table={table}
                 job={job}
-                startMs={extent.startMs}
+                time={time}
                 at={first + at}
                 isSelected={key === selected}
                 onSelect={select}
@@ -101,3 +112,20 @@ export function WaterfallView({ table, selectedJob, onSelect, filter, onFilter }
     </div>
   )
 }
+
+/** Stays the same object while the places of moments do, so that a second that passes renders no row again. */
+function useFoldedTime(
+  jobs: readonly Job[],
+  { startMs, endMs }: { startMs: number; endMs: number },
+): FoldedTime {
+  const folds = useMemo(() => findFolds(jobs, { startMs, endMs }), [jobs, startMs, endMs])
+  const shape = JSON.stringify([startMs, folds.length === 0 ? startMs : endMs, folds])
+  return useMemo(() => {
+    const [from, to, folds] = JSON.parse(shape) as [number, number, Fold[]]
+    return new FoldedTime({ startMs: from, endMs: to }, folds)
+  }, [shape])
+}
+
+/** The colours in which the jobs that have run are drawn. */
+const tonesOf = (jobs: readonly Job[]): ReadonlySet<Tone> =>
+  new Set(jobs.flatMap(({ startedMs, look }) => (startedMs === null ? [] : [look.tone])))
