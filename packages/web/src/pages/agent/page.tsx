@@ -37,15 +37,15 @@ export function AgentPage() {
         mayManage && (
           <>
             {agent.paused ? (
-              <Button icon="play" onClick={() => void change(false, '')}>
+              <Button isWrite icon="play" onClick={() => void change(false, '')}>
                 Resume
               </Button>
             ) : (
-              <Button icon="pause" onClick={() => setOpen('pause')}>
+              <Button isWrite icon="pause" onClick={() => setOpen('pause')}>
                 Pause…
               </Button>
             )}
-            <Button kind="danger" icon="power-off" onClick={() => setOpen('stop')}>
+            <Button isWrite kind="danger" icon="power-off" onClick={() => setOpen('stop')}>
               Stop…
             </Button>
           </>

@@ -1,12 +1,18 @@
 import { showLabel } from '../../parts/labels.ts'
 import { Link } from '@tanstack/react-router'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
-import { Table } from '../../parts/Table.tsx'
+import { Table, type Column } from '../../parts/Table.tsx'
 import { Time } from '../../parts/time/Time.tsx'
 import { orderAgents, stateOf } from './agent-state.ts'
 import type { Agent } from './queries.ts'
 
-export const AgentTable = ({ agents }: { agents: readonly Agent[] }) => (
+interface Props {
+  agents: readonly Agent[]
+  /** Of several queues. */
+  withQueue?: boolean
+}
+
+export const AgentTable = ({ agents, withQueue = true }: Props) => (
   <Table
     label="Agents"
     rows={orderAgents(agents)}
@@ -21,13 +27,15 @@ export const AgentTable = ({ agents }: { agents: readonly Agent[] }) => (
         ),
       },
       { head: 'Job', render: ({ job }) => (job === null ? '–' : <JobLink job={job} />) },
-      { head: 'Queue', look: 'optional', render: ({ queue }) => queue ?? '–' },
+      ...(withQueue ? [queueColumn] : []),
       { head: 'Host', look: 'aside', render: ({ hostname }) => hostname },
       { head: 'Version', look: 'aside', render: ({ version }) => version },
       { head: 'Since', look: 'muted', render: (agent) => <Time at={sinceOf(agent)} /> },
     ]}
   />
 )
+
+const queueColumn: Column<Agent> = { head: 'Queue', look: 'optional', render: ({ queue }) => queue ?? '–' }
 
 export const JobLink = ({ job }: { job: NonNullable<Agent['job']> }) => (
   <Link to={pathOf(job.web_url)} hash={job.id}>

@@ -12,6 +12,12 @@ export function stateOf({ connection_state: state, paused, job }: Facts): {
   return { state, detail: { busy: job !== null } }
 }
 
+const lostHours = 24
+
+/** Lost so lately that somebody should look at its machine. Others are history. */
+export const isLatelyLost = ({ lost_at: lost }: Pick<Agent, 'lost_at'>, nowMs: number): boolean =>
+  lost !== null && nowMs - Date.parse(lost) < lostHours * 3_600_000
+
 const rank = (agent: Facts) => {
   if (agent.connection_state === 'lost') return 0
   if (agent.connection_state !== 'connected' && agent.connection_state !== 'stopping') return 3

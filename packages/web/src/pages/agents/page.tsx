@@ -5,9 +5,11 @@ import { useLive } from '../../api/live.ts'
 import { Button, LinkButton } from '../../parts/Button.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Empty, Loading, Problem } from '../../parts/States.tsx'
+import { useNow } from '../../parts/time/clock.ts'
 import { Chip } from '../builds/FilterBar.tsx'
 import { clustersQuery } from '../clusters/queries.ts'
 import { StartAgentDialog } from '../cluster/StartAgentDialog.tsx'
+import { isLatelyLost } from './agent-state.ts'
 import { AgentTable } from './AgentTable.tsx'
 import { agentsQuery } from './queries.ts'
 
@@ -20,11 +22,17 @@ export function AgentsPage() {
   const { data, error, refetch, hasNextPage, fetchNextPage } = useInfiniteQuery(
     agentsQuery(org, state === undefined ? {} : { state }),
   )
+  const lost = useInfiniteQuery({ ...agentsQuery(org, { state: 'lost' }), enabled: state === undefined })
+  const nowMs = useNow()
   const [isStarting, setStarting] = useState(false)
-  const agents = data?.pages.flatMap(({ rows }) => rows)
+  const listed = data?.pages.flatMap(({ rows }) => rows)
+  const lately = (lost.data?.pages ?? [])
+    .flatMap(({ rows }) => rows)
+    .filter((agent) => state === undefined && isLatelyLost(agent, nowMs))
+  const agents = listed && [...lately, ...listed]
   const manageable = clusters.filter(({ viewer }) => viewer?.may.manage === true)
   const start = manageable.length > 0 && (
-    <Button kind="primary" icon="plus" onClick={() => setStarting(true)}>
+    <Button isWrite kind="primary" icon="plus" onClick={() => setStarting(true)}>
       Start an agent
     </Button>
   )
@@ -44,13 +52,13 @@ export function AgentsPage() {
       <div role="group" aria-label="Which agents">
         <Chip label="Connected" isOn={state === undefined} onClick={() => void navigate({ search: {} })} />{' '}
         <Chip
-          label="All, also those that went"
+          label="All"
           isOn={state === 'all'}
           onClick={() => void navigate({ search: { state: 'all' } })}
         />
       </div>
       {error !== null && agents === undefined && <Problem error={error} onRetry={() => void refetch()} />}
-      {error === null && agents === undefined && <Loading />}
+      {error === null && agents === undefined && <Loading look="list" />}
       {agents?.length === 0 && (
         <Empty title="No agent is connected" action={start}>
           Agents run the jobs of builds, on machines of yours.

@@ -7,7 +7,7 @@ const path = '/v2/organizations/{org}/agents/{agent}'
 
 export type Agent = Answer<typeof agents>[number]
 
-export const agentsQuery = (org: string, filters: { state?: 'all'; cluster_queue_id?: string }) =>
+export const agentsQuery = (org: string, filters: { state?: 'all' | 'lost'; cluster_queue_id?: string }) =>
   listQuery(agents, { params: { org }, query: { per_page: 100, ...filters } })
 
 export const pauseAgent = (org: string, agent: string, note: string) =>

@@ -3,8 +3,9 @@ import type { ReactNode } from 'react'
 import type { Page } from '../../api/call.ts'
 import type { Schemas } from '../../api/operations.ts'
 import { Button } from '../../parts/Button.tsx'
+import { useListKeys } from '../../parts/list-keys.ts'
 import { Empty, Loading, Problem } from '../../parts/States.tsx'
-import { BuildRow } from './BuildRow.tsx'
+import { BuildHeadings, BuildRow } from './BuildRow.tsx'
 import styles from './BuildList.module.css'
 
 interface Props {
@@ -19,9 +20,10 @@ interface Props {
 
 export function BuildList({ org, builds, withPipeline, isFiltered, onClearFilters, empty }: Props) {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = builds
+  useListKeys()
   const rows = data?.pages.flatMap((page) => page.rows)
   if (rows === undefined) {
-    return error === null ? <Loading /> : <Problem error={error} onRetry={() => void refetch()} />
+    return error === null ? <Loading look="list" /> : <Problem error={error} onRetry={() => void refetch()} />
   }
   if (rows.length === 0 && isFiltered) {
     return (
@@ -34,11 +36,14 @@ export function BuildList({ org, builds, withPipeline, isFiltered, onClearFilter
   if (rows.length === 0) return empty
   return (
     <>
-      <ul className={`card ${styles.list}`} aria-label="Builds" data-frozen-on-hover>
-        {rows.map((build) => (
-          <BuildRow key={build.id} org={org} build={build} withPipeline={withPipeline} />
-        ))}
-      </ul>
+      <div className={`card ${styles.list} ${withPipeline ? styles.withPipelines : ''}`}>
+        <BuildHeadings withPipeline={withPipeline} />
+        <ul aria-label="Builds" data-frozen-on-hover>
+          {rows.map((build) => (
+            <BuildRow key={build.id} org={org} build={build} withPipeline={withPipeline} />
+          ))}
+        </ul>
+      </div>
       {hasNextPage && (
         <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()} className={styles.more}>
           Show older builds

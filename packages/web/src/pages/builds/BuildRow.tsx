@@ -3,7 +3,9 @@ import { Link } from '@tanstack/react-router'
 import type { Schemas } from '../../api/operations.ts'
 import { Icon } from '../../parts/Icon.tsx'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
-import { Duration, Time } from '../../parts/time/Time.tsx'
+import { Time } from '../../parts/time/Time.tsx'
+import { BuildDuration } from './BuildDuration.tsx'
+import { detailOf, makerOf, personOf } from './build-facts.ts'
 import styles from './BuildRow.module.css'
 
 const sources: Record<Schemas['Build']['source'], string> = {
@@ -14,6 +16,20 @@ const sources: Record<Schemas['Build']['source'], string> = {
   schedule: 'schedule',
 }
 
+/** The names of the columns. A phone has no columns. */
+export const BuildHeadings = ({ withPipeline }: { withPipeline: boolean }) => (
+  <div className={`${styles.row} ${styles.headings}`} aria-hidden="true">
+    <span>State</span>
+    <span>Message</span>
+    <span className={styles.number}>{withPipeline ? 'Build' : 'Number'}</span>
+    <span>Branch</span>
+    <span className={styles.commit}>Commit</span>
+    <span className={styles.who}>Author</span>
+    <span className={styles.duration}>Duration</span>
+    <span className={styles.when}>Created</span>
+  </div>
+)
+
 interface Props {
   org: string
   build: Schemas['Build']
@@ -23,11 +39,17 @@ interface Props {
 
 export function BuildRow({ org, build, withPipeline }: Props) {
   const pipeline = pipelineOf(build)
-  const { number, state, blocked, branch, commit } = build
+  const { number, state, branch, commit } = build
+  const maker = makerOf(build)
   return (
-    <li className={styles.row}>
+    <li className={styles.row} data-list-row>
       <span className={styles.state}>
-        <StateBadge kind="build" state={state} detail={{ blocked }} />
+        <StateBadge
+          kind="build"
+          state={state}
+          detail={detailOf(build)}
+          isQuiet={state === 'passed' && !build.blocked}
+        />
       </span>
       <Link
         to="/$org/$pipeline/builds/$number"
@@ -43,11 +65,14 @@ export function BuildRow({ org, build, withPipeline }: Props) {
         <Icon name="git-branch" size={12} /> <span>{branch}</span>
       </span>
       <code className={styles.commit}>{commit.slice(0, 7)}</code>
-      <span className={`truncated ${styles.who}`} title={`By ${sources[build.source]}`}>
-        {build.creator?.name ?? build.author?.name ?? sources[build.source]}
+      <span
+        className={`truncated ${styles.who}`}
+        title={`By ${maker === null ? '' : `${maker}, `}${sources[build.source]}`}
+      >
+        {personOf(build) ?? sources[build.source]}
       </span>
       <span className={styles.duration}>
-        <Duration from={build.started_at} to={build.finished_at} />
+        <BuildDuration build={build} />
       </span>
       <span className={styles.when}>
         <Time at={build.created_at} />

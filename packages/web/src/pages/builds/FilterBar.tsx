@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { Icon } from '../../parts/Icon.tsx'
+import { stateLook } from '../../parts/state-badge/states.ts'
 import { useKeys } from '../../parts/keys.ts'
 import { states, type BuildFilters } from './filters.ts'
 import styles from './FilterBar.module.css'
@@ -28,15 +29,15 @@ export function FilterBar({ filters, onChange }: Props) {
         {states.map((state) => (
           <Chip
             key={state}
-            label={state}
+            label={stateLook('build', state).label}
             isOn={filters.state === state}
             onClick={() => toggle('state', state)}
           />
         ))}
-        <Chip label="mine" isOn={filters.creator === 'me'} onClick={() => toggle('creator', 'me')} />
+        <Chip label="Mine" isOn={filters.creator === 'me'} onClick={() => toggle('creator', 'me')} />
         {filters.commit !== undefined && (
           <Chip
-            label={`commit ${filters.commit.slice(0, 7)}`}
+            label={`Commit ${filters.commit.slice(0, 7)}`}
             isOn
             onClick={() => onChange(without('commit'))}
           />

@@ -39,6 +39,7 @@ export function StartAgentDialog({ org, clusters, queueKey = '', onClose }: Prop
       actions={
         token === undefined ? (
           <Button
+            isWrite
             kind="primary"
             isBusy={create.isPending}
             disabled={create.isPending}

@@ -3,6 +3,7 @@ import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { clusterQuery } from '../../api/resource-queries.ts'
 import { Button } from '../../parts/Button.tsx'
+import { Mark } from '../../parts/mark/Mark.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
 import { Empty, Loading, Problem } from '../../parts/States.tsx'
@@ -22,10 +23,11 @@ export function ClusterPage() {
   return (
     <Page
       title={cluster.name}
+      before={<Mark emoji={cluster.emoji} color={cluster.color} />}
       subtitle={cluster.description}
       actions={
         mayManage && (
-          <Button kind="primary" icon="plus" onClick={() => setStarting(true)}>
+          <Button isWrite kind="primary" icon="plus" onClick={() => setStarting(true)}>
             Start an agent
           </Button>
         )

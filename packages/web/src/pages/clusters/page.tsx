@@ -1,6 +1,7 @@
 import { showLabel } from '../../parts/labels.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
+import { Mark } from '../../parts/mark/Mark.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Empty, Loading, Problem } from '../../parts/States.tsx'
 import { Table } from '../../parts/Table.tsx'
@@ -15,7 +16,7 @@ export function ClustersPage() {
       subtitle="A cluster is a set of agents with queues, tokens and secrets of its own."
     >
       {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
-      {error === null && clusters === undefined && <Loading />}
+      {error === null && clusters === undefined && <Loading look="list" rows={3} />}
       {clusters?.length === 0 && (
         <Empty title="No clusters yet">An administrator can create one over the API.</Empty>
       )}
@@ -26,15 +27,18 @@ export function ClustersPage() {
           columns={[
             {
               head: 'Name',
-              render: ({ id, name }) => (
-                <Link to="/organizations/$org/clusters/$cluster" params={{ org, cluster: id }}>
-                  {showLabel(name)}
-                </Link>
+              render: ({ id, name, emoji, color }) => (
+                <>
+                  <Mark emoji={emoji} color={color} />{' '}
+                  <Link to="/organizations/$org/clusters/$cluster" params={{ org, cluster: id }}>
+                    {showLabel(name)}
+                  </Link>
+                </>
               ),
             },
             { head: 'Description', look: 'muted', render: ({ description }) => description },
             {
-              head: 'Agents',
+              head: 'Hosting',
               look: 'aside',
               render: ({ hosted }) => (hosted === true ? 'Hosted' : 'Self-hosted'),
             },

@@ -41,7 +41,10 @@ export function FirstRunPage() {
     ),
   }
   return (
-    <Page title="Welcome to Millrace" subtitle="Three steps to your first build. They tick themselves.">
+    <Page
+      title="Welcome to Millrace"
+      subtitle="Three steps to your first build. Each is ticked as soon as it is done."
+    >
       <ol className={`card ${styles.steps}`}>
         {stepsOf(facts).map(({ id, title, isDone }) => (
           <li key={id} className={isDone ? `${styles.step} ${styles.done}` : styles.step}>

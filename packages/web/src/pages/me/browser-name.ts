@@ -1,7 +1,7 @@
 const browsers: ReadonlyArray<[pattern: RegExp, name: string]> = [
   [/\bEdg\//, 'Edge'],
   [/\bFirefox\//, 'Firefox'],
-  [/\bChrom(?:e|ium)\//, 'Chrome'],
+  [/Chrom(?:e|ium)\//, 'Chrome'],
   [/\bSafari\//, 'Safari'],
 ]
 const systems: ReadonlyArray<[pattern: RegExp, name: string]> = [

@@ -37,7 +37,7 @@ function NameForm({ name: before, email }: { name: string; email: string }) {
     <Form onSubmit={() => save.mutate()}>
       <TextField label="Name" value={name} required problem={save.error?.message} onValue={setName} />
       <TextField label="Email" value={email} readOnly hint="An operator can change it." />
-      <Button type="submit" disabled={name === before || save.isPending} isBusy={save.isPending}>
+      <Button isWrite type="submit" disabled={name === before || save.isPending} isBusy={save.isPending}>
         Save
       </Button>
     </Form>
@@ -79,7 +79,7 @@ function PasswordForm() {
         problem={change.error?.message}
         onValue={setNext}
       />
-      <Button type="submit" disabled={change.isPending} isBusy={change.isPending}>
+      <Button isWrite type="submit" disabled={change.isPending} isBusy={change.isPending}>
         Change the password
       </Button>
     </Form>

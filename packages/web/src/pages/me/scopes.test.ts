@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { allScopes, readScopes, scopeGroups } from './scopes.ts'
+import { allScopes, commandScopes, describeScopes, readScopes, scopeGroups } from './scopes.ts'
 
 it('shows every scope once, under its noun, reading before writing', () => {
   expect(scopeGroups.flatMap(({ scopes }) => scopes.map(({ scope }) => scope)).toSorted()).toEqual(
@@ -14,4 +14,11 @@ it('shows every scope once, under its noun, reading before writing', () => {
 it('has no writing scope among the reading ones', () => {
   expect(readScopes.length).toBeGreaterThan(10)
   expect(readScopes.every((scope) => scope.startsWith('read_'))).toBe(true)
+})
+
+it('says what a token may do in a few words', () => {
+  expect(describeScopes(allScopes)).toBe('Everything')
+  expect(describeScopes(readScopes)).toBe('Read only')
+  expect(describeScopes(['read_builds', 'write_builds', 'read_pipelines'])).toBe('Builds, Pipelines')
+  expect(describeScopes(commandScopes)).toMatch(/^Agents, Artifacts and \d+ more$/)
 })

@@ -69,3 +69,13 @@ export const scopeGroups: ScopeGroup[] = [...new Set(Object.values(nouns))].toSo
     .filter((scope) => nouns[scope] === noun)
     .map((scope) => ({ scope, verb: scope.startsWith('read_') ? 'read' : 'write' })),
 }))
+
+/** `Everything`, `Read only`, or what it is for: `Builds, Pipelines and 3 more`. */
+export function describeScopes(scopes: readonly string[]): string {
+  const has = (wanted: readonly Scope[]) => wanted.every((scope) => scopes.includes(scope))
+  if (has(allScopes)) return 'Everything'
+  if (has(readScopes) && scopes.every((scope) => scope.startsWith('read_'))) return 'Read only'
+  const named = scopeGroups.filter((group) => group.scopes.some(({ scope }) => scopes.includes(scope)))
+  const names = named.map(({ noun }) => noun)
+  return names.length <= 3 ? names.join(', ') : `${names.slice(0, 2).join(', ')} and ${names.length - 2} more`
+}

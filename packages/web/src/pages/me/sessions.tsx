@@ -29,7 +29,7 @@ export function SessionsPage() {
     <MeLayout
       title="Sessions"
       actions={
-        <Button kind="danger" onClick={() => setEnding(true)}>
+        <Button isWrite kind="danger" onClick={() => setEnding(true)}>
           Sign out everywhere…
         </Button>
       }
@@ -54,7 +54,11 @@ export function SessionsPage() {
               render: (session) => <Time at={session.last_used_at ?? session.created_at} />,
             },
           ]}
-          renderAction={(session) => <Button onClick={() => void end(session)}>Sign out</Button>}
+          renderAction={(session) => (
+            <Button isWrite onClick={() => void end(session)}>
+              Sign out
+            </Button>
+          )}
         />
       )}
       {isEnding && (

@@ -8,6 +8,7 @@ import { showToast } from '../../parts/toasts/toasts.ts'
 import { TokenTable } from '../../parts/TokenTable.tsx'
 import { MeLayout } from './MeLayout.tsx'
 import { NewTokenDialog } from './NewTokenDialog.tsx'
+import { describeScopes } from './scopes.ts'
 import { revokeToken, tokensQuery, type Token } from './queries.ts'
 
 export function TokensPage() {
@@ -16,7 +17,7 @@ export function TokensPage() {
   const navigate = useNavigate()
   const [isNewOpen, setNewOpen] = useState(proposed !== undefined)
   const create = (
-    <Button kind="primary" icon="plus" onClick={() => setNewOpen(true)}>
+    <Button isWrite kind="primary" icon="plus" onClick={() => setNewOpen(true)}>
       New token
     </Button>
   )
@@ -52,7 +53,7 @@ function OwnTokens({ tokens }: { tokens: readonly Token[] }) {
           head: 'Scopes',
           look: 'aside',
           titleOf: ({ scopes }) => scopes.join(', '),
-          render: ({ scopes }) => (scopes.length === 1 ? scopes[0] : `${scopes.length} scopes`),
+          render: ({ scopes }) => describeScopes(scopes),
         },
         { head: 'Last used', look: 'aside', render: (token) => <TimeOrNever at={token.last_used_at} /> },
         { head: 'Expires', look: 'muted', render: (token) => <TimeOrNever at={token.expires_at} /> },

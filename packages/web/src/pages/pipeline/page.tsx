@@ -7,6 +7,7 @@ import { pipelineQuery } from '../../api/resource-queries.ts'
 import { Button, LinkButton } from '../../parts/Button.tsx'
 import { Copy } from '../../parts/Copy.tsx'
 import { useKeys } from '../../parts/keys.ts'
+import { Mark } from '../../parts/mark/Mark.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Empty, Problem } from '../../parts/States.tsx'
 import { userQuery } from '../../shell/queries.ts'
@@ -15,7 +16,10 @@ import { FilterBar } from '../builds/FilterBar.tsx'
 import { hasFilters, type BuildFilters } from '../builds/filters.ts'
 import { buildsOfPipelineQuery } from '../builds/queries.ts'
 import { trendQuery } from '../pipelines/queries.ts'
+import { StarButton } from '../pipelines/StarButton.tsx'
 import { TrendBars } from '../pipelines/TrendBars.tsx'
+import { TrendFacts } from '../pipelines/TrendFacts.tsx'
+import { useFavorite } from '../pipelines/use-favorite.ts'
 import { NewBuildDialog } from './NewBuildDialog.tsx'
 
 export function PipelinePage() {
@@ -26,6 +30,7 @@ export function PipelinePage() {
   const { data: user } = useQuery(userQuery())
   const { data: pipeline, error } = useQuery(pipelineQuery(org, slug))
   const builds = useInfiniteQuery(buildsOfPipelineQuery(org, slug, filters, user?.id))
+  const star = useFavorite(org)
   const [isNewOpen, setNewOpen] = useState(false)
   const mayBuild = pipeline?.viewer?.may.build === true && pipeline.archived_at === null
   useKeys(mayBuild ? [{ keys: 'n', label: 'New build', run: () => setNewOpen(true) }] : [])
@@ -34,9 +39,25 @@ export function PipelinePage() {
   return (
     <Page
       title={pipeline?.name ?? slug}
+      before={
+        pipeline?.viewer !== undefined && (
+          <>
+            <StarButton
+              name={showLabel(pipeline.name)}
+              isStarred={pipeline.viewer.favorite}
+              onStar={(isStarred) => void star(pipeline, isStarred)}
+            />
+            <Mark emoji={pipeline.emoji} color={pipeline.color} />
+          </>
+        )
+      }
       subtitle={
         pipeline !== undefined && (
-          <Subtitle description={pipeline.description} repository={pipeline.repository} />
+          <Subtitle
+            description={pipeline.description}
+            repository={pipeline.repository}
+            tags={pipeline.tags}
+          />
         )
       }
       actions={
@@ -51,7 +72,7 @@ export function PipelinePage() {
             </LinkButton>
           )}
           {mayBuild && (
-            <Button kind="primary" icon="play" onClick={() => setNewOpen(true)}>
+            <Button isWrite kind="primary" icon="play" onClick={() => setNewOpen(true)}>
               New build
             </Button>
           )}
@@ -82,10 +103,17 @@ export function PipelinePage() {
   )
 }
 
-const Subtitle = ({ description, repository }: { description: string; repository: string }) => (
+interface SubtitleProps {
+  description: string
+  repository: string
+  tags: readonly string[]
+}
+
+const Subtitle = ({ description, repository, tags }: SubtitleProps) => (
   <>
     {description !== '' && <>{showLabel(description)} · </>}
     <code>{repository}</code> <Copy text={repository} label="repository" />
+    {tags.length > 0 && <> · {tags.join(', ')}</>}
   </>
 )
 
@@ -93,6 +121,9 @@ function LastBuilds({ org, pipeline }: { org: string; pipeline: string }) {
   const { data: trends } = useQuery(trendQuery(org, pipeline))
   const trend = trends?.[0]
   return trend === undefined || trend.builds.length === 0 ? null : (
-    <TrendBars org={org} trend={trend} size="strip" />
+    <div>
+      <TrendBars org={org} trend={trend} size="strip" />
+      <TrendFacts trend={trend} />
+    </div>
   )
 }

@@ -18,7 +18,7 @@ interface Props {
 }
 
 export function PipelineFilter({ search, onChange }: Props) {
-  const { q = '', show } = search
+  const { q = '', show, ...order } = search
   const [typed, setTyped] = useState({ text: q, q })
   // The address changed by other means, such as a cleared filter.
   if (typed.q !== q) setTyped({ text: q, q })
@@ -33,10 +33,11 @@ export function PipelineFilter({ search, onChange }: Props) {
           id={fieldId}
           value={typed.text}
           placeholder="Filter…  /"
-          aria-label="Filter by name"
+          aria-label="Filter by name or tag"
           onChange={({ target }) => {
             setTyped({ text: target.value, q: target.value })
             onChange({
+              ...order,
               ...(show === undefined ? {} : { show }),
               ...(target.value === '' ? {} : { q: target.value }),
             })
@@ -50,7 +51,7 @@ export function PipelineFilter({ search, onChange }: Props) {
             label={label}
             isOn={(show ?? 'all') === each}
             onClick={() =>
-              onChange({ ...(q === '' ? {} : { q }), ...(each === 'all' ? {} : { show: each }) })
+              onChange({ ...order, ...(q === '' ? {} : { q }), ...(each === 'all' ? {} : { show: each }) })
             }
           />
         ))}

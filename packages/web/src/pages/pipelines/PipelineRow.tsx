@@ -1,11 +1,12 @@
 import { showLabel } from '../../parts/labels.ts'
 import { Link } from '@tanstack/react-router'
 import { formatDuration } from '../../parts/time/durations.ts'
-import { Icon } from '../../parts/Icon.tsx'
+import { Mark } from '../../parts/mark/Mark.tsx'
 import { StateIcon } from '../../parts/state-badge/StateBadge.tsx'
 import { Time } from '../../parts/time/Time.tsx'
 import { isFavorite } from './choose.ts'
 import type { Pipeline, Trend } from './queries.ts'
+import { StarButton } from './StarButton.tsx'
 import { TrendBars } from './TrendBars.tsx'
 import styles from './PipelineRow.module.css'
 
@@ -22,15 +23,7 @@ export function PipelineRow({ org, pipeline, trend, onFavorite }: Props) {
   const isStarred = isFavorite(pipeline)
   return (
     <>
-      <button
-        type="button"
-        className={isStarred ? `${styles.star} ${styles.starred}` : styles.star}
-        aria-pressed={isStarred}
-        aria-label={`Favourite ${name}`}
-        onClick={() => onFavorite(!isStarred)}
-      >
-        <Icon name="star" />
-      </button>
+      <StarButton name={name} isStarred={isStarred} isTabStop={false} onStar={onFavorite} />
       <span className={styles.state}>
         {last === undefined ? (
           <StateIcon kind="build" state="not_run" />
@@ -39,6 +32,7 @@ export function PipelineRow({ org, pipeline, trend, onFavorite }: Props) {
         )}
       </span>
       <span className={styles.name}>
+        <Mark emoji={pipeline.emoji} color={pipeline.color} />
         <Link
           to="/$org/$pipeline"
           params={{ org, pipeline: pipeline.slug }}
@@ -46,19 +40,19 @@ export function PipelineRow({ org, pipeline, trend, onFavorite }: Props) {
         >
           {name}
         </Link>
-        {last !== undefined && (
-          <span className={`truncated muted ${styles.message}`}>
-            {showLabel(last.message?.split('\n', 1)[0] ?? last.branch)}
-          </span>
-        )}
+        <span className={`truncated muted ${styles.message}`}>
+          {last === undefined
+            ? trend !== undefined && 'Never built'
+            : showLabel(last.message?.split('\n', 1)[0] ?? last.branch)}
+        </span>
       </span>
-      <span>{trend !== undefined && <TrendBars org={org} trend={trend} />}</span>
+      <span>{trend !== undefined && <TrendBars org={org} trend={trend} isTabStop={false} />}</span>
       <span className={styles.figure}>
         {trend?.median_seconds != null && formatDuration(trend.median_seconds)}
         {trend?.median_change != null && <Change value={trend.median_change} />}
       </span>
       <span className={styles.figure}>
-        {trend?.reliability != null && `${Math.round(trend.reliability * 100)} % ok`}
+        {trend?.reliability != null && `${Math.round(trend.reliability * 100)} %`}
       </span>
       <span className={styles.figure}>
         {trend !== undefined && trend.running > 0

@@ -11,9 +11,11 @@ interface Props {
   org: string
   trend: Pick<Trend, 'builds' | 'pipeline_slug'>
   size?: 'row' | 'strip'
+  /** In a list, the arrow keys lead to the bars. */
+  isTabStop?: boolean
 }
 
-export function TrendBars({ org, trend, size = 'row' }: Props) {
+export function TrendBars({ org, trend, size = 'row', isTabStop = true }: Props) {
   const longest = Math.max(1, ...trend.builds.map(({ seconds }) => seconds ?? 0))
   return (
     <div className={`${styles.bars} ${styles[size]}`} role="group" aria-label="Last builds">
@@ -29,6 +31,7 @@ export function TrendBars({ org, trend, size = 'row' }: Props) {
             params={{ org, pipeline: trend.pipeline_slug, number: String(build.number) }}
             className={`${styles.bar} ${toneClass(tone)} ${styles[tone] ?? ''}`}
             title={title}
+            tabIndex={isTabStop ? 0 : -1}
             aria-label={title}
           >
             <span className={styles.fill} style={{ height: `${height}%` }} />

@@ -5,6 +5,7 @@ const pipeline = (name: string, favorite = false) => ({
   id: name,
   name,
   slug: name.toLowerCase(),
+  tags: [`tag-${name}`],
   viewer: { favorite, may: { build: true, edit: true } },
 })
 const build = (state: 'passed' | 'failed' | 'running') => ({
@@ -33,8 +34,22 @@ describe('the list of pipelines', () => {
     const names = (search: object) =>
       choosePipelines(all, trends, readSearch({ ...search })).map(({ name }) => name)
     expect(names({ q: 'app web' })).toEqual(['Web app'])
+    expect(names({ q: 'tag-api' })).toEqual(['Api'])
     expect(names({ show: 'favorites' })).toEqual(['Api'])
     expect(names({ show: 'failing' })).toEqual(['Web app'])
+  })
+
+  it('is ordered by the last build or by speed when somebody asks for it', () => {
+    const all = [pipeline('Fast', true), pipeline('Never'), pipeline('Slow')]
+    const trends = new Map([
+      ['Fast', { builds: [{ ...build('passed'), created_at: 20 }], median_seconds: 4 }],
+      ['Slow', { builds: [{ ...build('passed'), created_at: 10 }], median_seconds: 90 }],
+    ])
+    const names = (search: object) =>
+      choosePipelines(all, trends, readSearch({ ...search })).map(({ name }) => name)
+    expect(names({ sort: 'last' })).toEqual(['Fast', 'Slow', 'Never'])
+    expect(names({ sort: 'speed' })).toEqual(['Slow', 'Fast', 'Never'])
+    expect(names({ sort: 'size' })).toEqual(['Fast', 'Never', 'Slow'])
   })
 
   it('counts a pipeline as failing by its last verdict', () => {

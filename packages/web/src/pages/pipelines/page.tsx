@@ -1,16 +1,16 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useLive } from '../../api/live.ts'
 import { Button, LinkButton } from '../../parts/Button.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Empty, Loading, Problem } from '../../parts/States.tsx'
-import { showFailure } from '../../parts/toasts/toasts.ts'
 import { organizationQuery } from '../../shell/queries.ts'
 import { choosePipelines, type PipelineSearch } from './choose.ts'
 import { PipelineFilter } from './PipelineFilter.tsx'
 import { PipelineList } from './PipelineList.tsx'
-import { pipelinesQuery, setFavorite, trendsQuery, type Pipeline } from './queries.ts'
+import { pipelinesQuery, trendsQuery } from './queries.ts'
+import { useFavorite } from './use-favorite.ts'
 
 export function PipelinesPage() {
   const { org } = useParams({ from: '/$org' })
@@ -33,13 +33,13 @@ export function PipelinesPage() {
   if (organization === undefined && refusal !== null) return <Problem error={refusal} />
   return (
     <Page
-      title={organization?.name ?? org}
+      title={`Pipelines of ${organization?.name ?? org}`}
       tabTitle={`Pipelines · ${organization?.name ?? org}`}
       actions={create}
     >
       <PipelineFilter search={search} onChange={change} />
       {error !== null && pipelines === undefined && <Problem error={error} onRetry={() => void refetch()} />}
-      {error === null && pipelines === undefined && <Loading />}
+      {error === null && pipelines === undefined && <Loading look="list" />}
       {pipelines?.length === 0 && (
         <Empty title="No pipelines yet" action={create}>
           A pipeline says where the code is and which steps build it.
@@ -47,15 +47,25 @@ export function PipelinesPage() {
       )}
       {pipelines !== undefined && pipelines.length > 0 && shown.length === 0 && (
         <Empty
-          title="No pipeline matches these filters."
+          title={
+            search.show === 'favorites' && !search.q
+              ? 'You have no favourites yet.'
+              : 'No pipeline matches these filters.'
+          }
           action={<Button onClick={() => change({})}>Clear filters</Button>}
-        />
+        >
+          {search.show === 'favorites' && 'The star beside a pipeline makes it a favourite.'}
+        </Empty>
       )}
       {shown.length > 0 && (
         <PipelineList
           org={org}
           pipelines={shown}
           trends={trendOf}
+          order={search.sort ?? 'name'}
+          onOrder={(order) =>
+            change({ ...withoutOrder(search), ...(order === 'name' ? {} : { sort: order }) })
+          }
           onFavorite={(pipeline, isFavorite) => void star(pipeline, isFavorite)}
         />
       )}
@@ -63,25 +73,7 @@ export function PipelinesPage() {
   )
 }
 
-/** Shown at once, and taken back with the server's words if it is refused. */
-function useFavorite(org: string) {
-  const queryClient = useQueryClient()
-  const { queryKey } = pipelinesQuery(org)
-  const show = (id: string, favorite: boolean) =>
-    queryClient.setQueryData(queryKey, (before: Pipeline[] | undefined) =>
-      before?.map((each) =>
-        each.id === id && each.viewer !== undefined
-          ? { ...each, viewer: { ...each.viewer, favorite } }
-          : each,
-      ),
-    )
-  return async ({ id }: Pipeline, isFavorite: boolean) => {
-    show(id, isFavorite)
-    try {
-      await setFavorite(id, isFavorite)
-    } catch (error) {
-      show(id, !isFavorite)
-      showFailure(error)
-    }
-  }
-}
+const withoutOrder = ({ q, show }: PipelineSearch): PipelineSearch => ({
+  ...(q === undefined ? {} : { q }),
+  ...(show === undefined ? {} : { show }),
+})

@@ -23,7 +23,8 @@ export function QueueChart({ points }: { points: Metrics['points'] }) {
     <figure className={`card ${styles.figure}`}>
       <div ref={host} className={styles.chart} aria-hidden="true" />
       <figcaption className={styles.caption}>
-        <span className={styles.waiting}>Waiting jobs</span> <span className={styles.busy}>Busy agents</span>
+        <span className={styles.waiting}>Waiting jobs, scale on the left</span>
+        <span className={styles.busy}>Busy agents, scale on the right</span>
         <span className="visually-hidden"> in the last 60 minutes; at most {most} jobs waited.</span>
       </figcaption>
     </figure>

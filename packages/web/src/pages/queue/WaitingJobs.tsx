@@ -22,6 +22,7 @@ export function WaitingJobs({ jobs }: { jobs: readonly WaitingJob[] }) {
             </Link>
           ),
         },
+        { head: 'Build', look: 'muted', render: (job) => buildOf(job.web_url) },
         { head: 'Needs', look: 'aside', render: (job) => job.agent_query_rules.join(', ') },
         {
           head: 'Waits since',
@@ -31,4 +32,10 @@ export function WaitingJobs({ jobs }: { jobs: readonly WaitingJob[] }) {
       ]}
     />
   )
+}
+
+/** `demo #12` */
+function buildOf(webUrl: string): string {
+  const [, , pipeline = '', , number = ''] = new URL(webUrl).pathname.split('/')
+  return `${pipeline} #${number}`
 }

@@ -17,15 +17,16 @@ export function drawChart(element: HTMLElement, points: Metrics['points']): () =
       height: element.clientHeight,
       legend: { show: false },
       cursor: { show: false },
-      scales: { y: { range: (_chart, _least, most) => [0, Math.max(4, most)] } },
+      scales: { y: { range: fromZero }, busy: { range: fromZero } },
       axes: [
-        { ...axis, values: (_chart, times) => times.map(clock) },
-        { ...axis, size: 36 },
+        { ...axis, size: 24, values: (_chart, times) => times.map(clock) },
+        { ...axis, size: 44, incrs: wholeNumbers },
+        { ...axis, scale: 'busy', side: 1, size: 44, incrs: wholeNumbers, grid: { show: false } },
       ],
       series: [
         {},
         { stroke: colour('--warn'), fill: colour('--warn-tint'), width: 1.5, points: { show: false } },
-        { stroke: colour('--running'), width: 1.5, points: { show: false } },
+        { scale: 'busy', stroke: colour('--running'), width: 1.5, points: { show: false } },
       ],
     },
     [
@@ -44,6 +45,13 @@ export function drawChart(element: HTMLElement, points: Metrics['points']): () =
     chart.destroy()
   }
 }
+
+/** Thousands of jobs may wait for a few agents, so each has a scale of its own. */
+const fromZero: UPlot.Range.Function = (_chart, _least, most) => [0, Math.max(4, most)]
+
+const wholeNumbers = [1, 2, 5]
+  .flatMap((step) => [1, 10, 100, 1000, 10_000].map((power) => step * power))
+  .toSorted((a, b) => a - b)
 
 const clock = (seconds: number) =>
   new Date(seconds * 1000).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })

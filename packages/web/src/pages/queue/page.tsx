@@ -35,20 +35,20 @@ export function QueuePage() {
     <Page
       title={queue.key}
       before={<StateBadge kind="queue" state={isPaused ? 'paused' : 'active'} />}
-      subtitle={metrics === undefined ? undefined : summaryOf(metrics)}
+      subtitle={[queue.description, metrics && summaryOf(metrics)].filter(Boolean).join(' · ') || undefined}
       actions={
         cluster?.viewer?.may.manage === true && (
           <>
             {isPaused ? (
-              <Button icon="play" onClick={() => void change(false, '')}>
+              <Button isWrite icon="play" onClick={() => void change(false, '')}>
                 Resume dispatch
               </Button>
             ) : (
-              <Button icon="pause" onClick={() => setOpen('pause')}>
+              <Button isWrite icon="pause" onClick={() => setOpen('pause')}>
                 Pause dispatch…
               </Button>
             )}
-            <Button kind="primary" icon="plus" onClick={() => setOpen('start')}>
+            <Button isWrite kind="primary" icon="plus" onClick={() => setOpen('start')}>
               Start an agent
             </Button>
           </>
@@ -58,7 +58,7 @@ export function QueuePage() {
       {isPaused && (
         <p role="status">
           Dispatch is paused{queue.dispatch_paused_by === null ? '' : ` by ${queue.dispatch_paused_by.name}`}
-          {queue.dispatch_paused_note ? `: ${showLabel(queue.dispatch_paused_note)}` : '.'} Jobs wait here
+          {queue.dispatch_paused_note ? `: “${showLabel(queue.dispatch_paused_note)}”` : ''}. Jobs wait here
           until it is resumed.
         </p>
       )}
@@ -70,7 +70,7 @@ export function QueuePage() {
       {connected.length === 0 ? (
         <Empty title="No agent of this queue is connected">Its jobs wait until one is.</Empty>
       ) : (
-        <AgentTable agents={connected} />
+        <AgentTable agents={connected} withQueue={false} />
       )}
       {open === 'pause' && (
         <PauseDialog
