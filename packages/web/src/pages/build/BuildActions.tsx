@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import type { BuildAddress } from '../../api/addresses.ts'
+import { useWritesOff } from '../../api/reachable.ts'
 import type { Schemas } from '../../api/operations.ts'
 import type { JobTable } from '../../graph/jobs/job-table.ts'
 import { useJobTable } from '../../graph/jobs/use-job-table.ts'
@@ -24,6 +25,8 @@ interface Props {
 export function BuildActions({ address, build, table, mayBuild, allowsRebuilds }: Props) {
   useJobTable(table)
   const isPhone = usePhone()
+  const off = useWritesOff()
+  const disabled = off === undefined ? {} : { disabledReason: off }
   const [isAsking, setAsking] = useState(false)
   const { retryFailed, rebuild, cancel } = useBuildActions(address)
   const { failed } = table.groups().counts
@@ -32,10 +35,18 @@ export function BuildActions({ address, build, table, mayBuild, allowsRebuilds }
   const canCancel = mayBuild && (!isOver(build) || build.blocked) && build.state !== 'canceling'
   const entries: MenuEntry[] = [
     ...(isPhone && canRebuild
-      ? [{ label: 'Rebuild', icon: 'refresh-cw' as const, action: rebuild.start }]
+      ? [{ label: 'Rebuild', icon: 'refresh-cw' as const, ...disabled, action: rebuild.start }]
       : []),
     ...(isPhone && canCancel
-      ? [{ label: 'Cancel…', icon: 'ban' as const, isDanger: true, action: () => setAsking(true) }]
+      ? [
+          {
+            label: 'Cancel…',
+            icon: 'ban' as const,
+            isDanger: true,
+            ...disabled,
+            action: () => setAsking(true),
+          },
+        ]
       : []),
     { label: 'Copy as curl', icon: 'terminal', action: () => void copyText(curlOf(address)) },
     { label: 'Copy the build’s id', icon: 'copy', action: () => void copyText(build.id) },
@@ -45,6 +56,7 @@ export function BuildActions({ address, build, table, mayBuild, allowsRebuilds }
     <>
       {canRetry && (
         <Button
+          isWrite
           kind="primary"
           icon="rotate-ccw"
           isBusy={retryFailed.isBusy}
@@ -55,12 +67,24 @@ export function BuildActions({ address, build, table, mayBuild, allowsRebuilds }
         </Button>
       )}
       {canRebuild && !isPhone && (
-        <Button icon="refresh-cw" isBusy={rebuild.isBusy} disabled={rebuild.isBusy} onClick={rebuild.start}>
+        <Button
+          isWrite
+          icon="refresh-cw"
+          isBusy={rebuild.isBusy}
+          disabled={rebuild.isBusy}
+          onClick={rebuild.start}
+        >
           Rebuild
         </Button>
       )}
       {canCancel && !isPhone && (
-        <Button icon="ban" isBusy={cancel.isBusy} disabled={cancel.isBusy} onClick={() => setAsking(true)}>
+        <Button
+          isWrite
+          icon="ban"
+          isBusy={cancel.isBusy}
+          disabled={cancel.isBusy}
+          onClick={() => setAsking(true)}
+        >
           Cancel
         </Button>
       )}

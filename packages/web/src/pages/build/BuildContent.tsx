@@ -5,10 +5,10 @@ import type { Schemas } from '../../api/operations.ts'
 import type { JobTable } from '../../graph/jobs/job-table.ts'
 import type { Job } from '../../graph/jobs/job.ts'
 import { formatSort, parseSort } from '../../graph/jobs/sort-jobs.ts'
-import { SummaryView } from '../../graph/summary/SummaryView.tsx'
 import { TableView } from '../../graph/table/TableView.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { Loading } from '../../parts/States.tsx'
+import { Summary } from './Summary.tsx'
 import { sameBuild, type BuildSearch } from './search.ts'
 import type { Selection } from './selection.ts'
 
@@ -26,14 +26,22 @@ interface Props {
   table: JobTable
   search: BuildSearch
   selection: Selection
+  mayBuild: boolean
 }
 
 /** The chosen view of the jobs, or the tab in its place. */
-export function BuildContent({ address, build, table, search, selection }: Props) {
+export function BuildContent({ address, build, table, search, selection, mayBuild }: Props) {
   return (
     <Suspense fallback={<Loading />}>
       {search.tab === undefined ? (
-        <JobView table={table} search={search} selection={selection} />
+        <JobView
+          address={address}
+          build={build}
+          table={table}
+          search={search}
+          selection={selection}
+          mayBuild={mayBuild}
+        />
       ) : (
         <BuildTab tab={search.tab} address={address} build={build} table={table} selection={selection} />
       )}
@@ -41,12 +49,24 @@ export function BuildContent({ address, build, table, search, selection }: Props
   )
 }
 
-function JobView({ table, search, selection }: Pick<Props, 'table' | 'search' | 'selection'>) {
+function JobView({
+  address,
+  build,
+  table,
+  search,
+  selection,
+  mayBuild,
+}: Pick<Props, 'address' | 'build' | 'table' | 'search' | 'selection' | 'mayBuild'>) {
   const navigate = useNavigate()
   const change = (changes: BuildSearch) =>
     void navigate({ ...sameBuild, search: (before) => ({ ...before, ...changes }), replace: true })
   const select = (job: string) => selection.select(job)
-  const unblock = ({ id }: Job) => <Button onClick={() => select(id)}>Unblock…</Button>
+  const unblock = ({ id }: Job) =>
+    mayBuild && (
+      <Button isWrite onClick={() => select(id)}>
+        Unblock…
+      </Button>
+    )
   const common = { table, selectedJob: selection.job, onSelect: select }
   const filtered = {
     filter: search.filter ?? '',
@@ -64,5 +84,5 @@ function JobView({ table, search, selection }: Pick<Props, 'table' | 'search' | 
       />
     )
   }
-  return <SummaryView {...common} actionFor={unblock} />
+  return <Summary address={address} build={build} {...common} actionFor={unblock} />
 }

@@ -4,7 +4,9 @@ import type { BuildAddress } from '../../api/addresses.ts'
 import type { Schemas } from '../../api/operations.ts'
 import { Copy } from '../../parts/Copy.tsx'
 import { Icon } from '../../parts/Icon.tsx'
-import { Duration, Time } from '../../parts/time/Time.tsx'
+import { Time } from '../../parts/time/Time.tsx'
+import { BuildDuration } from '../builds/BuildDuration.tsx'
+import { makerOf, personOf } from '../builds/build-facts.ts'
 import { newestBuildQuery } from './queries.ts'
 import { WholeMessage } from './WholeMessage.tsx'
 import styles from './BuildFacts.module.css'
@@ -20,7 +22,8 @@ const sources: Record<Build['source'], string> = {
 }
 
 export function BuildFacts({ address, build }: { address: BuildAddress; build: Build }) {
-  const who = build.creator?.name ?? build.author?.name
+  const who = personOf(build)
+  const maker = makerOf(build)
   return (
     <div className={styles.facts}>
       <span className={styles.number}>#{build.number}</span>
@@ -34,12 +37,12 @@ export function BuildFacts({ address, build }: { address: BuildAddress; build: B
         <Copy text={build.commit} label="commit" />
       </span>
       <PullRequest build={build} />
-      <span className={styles.fact}>
+      <span className={styles.fact} title={maker === null ? undefined : `Made by ${maker}`}>
         {who && <span className={`truncated ${styles.text}`}>{who}</span>} {sources[build.source]}
       </span>
       <Origin address={address} build={build} />
       <span>
-        <Duration from={build.started_at} to={build.finished_at} />
+        <BuildDuration build={build} />
       </span>
       <Time at={build.created_at} />
       <WholeMessage message={build.message} />

@@ -6,7 +6,16 @@ import type { Schemas } from '../../api/operations.ts'
 import type { IconName } from '../../parts/icon-names.ts'
 import { Icon } from '../../parts/Icon.tsx'
 import { annotationCountQuery, artifactsQuery, testRunsQuery } from './queries.ts'
-import { sameBuild, tabs, views, withView, type BuildSearch, type TabName, type ViewName } from './search.ts'
+import {
+  oneTab,
+  sameBuild,
+  tabs,
+  views,
+  withView,
+  type BuildSearch,
+  type TabName,
+  type ViewName,
+} from './search.ts'
 import styles from './BuildTabs.module.css'
 
 const viewLooks: Record<ViewName, [label: string, icon: IconName]> = {
@@ -49,6 +58,7 @@ export function BuildTabs({ address, build, search }: Props) {
           key={each}
           data-name={each}
           {...sameBuild}
+          {...oneTab}
           search={(before) => withView(before, each)}
           className={styles.tab}
           aria-current={tab === undefined && view === each ? 'page' : undefined}
@@ -63,6 +73,7 @@ export function BuildTabs({ address, build, search }: Props) {
           key={each}
           data-name={each}
           {...sameBuild}
+          {...oneTab}
           search={(search) => ({ ...search, tab: each })}
           className={styles.tab}
           aria-current={tab === each ? 'page' : undefined}

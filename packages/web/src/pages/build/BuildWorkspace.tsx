@@ -44,7 +44,14 @@ export function BuildWorkspace({ address, build, table, search, mayBuild }: Prop
   })
 
   const content = (
-    <BuildContent address={address} build={build} table={table} search={search} selection={selection} />
+    <BuildContent
+      address={address}
+      build={build}
+      table={table}
+      search={search}
+      selection={selection}
+      mayBuild={mayBuild}
+    />
   )
   if (job === undefined) {
     return (

@@ -13,6 +13,7 @@ import { BuildFacts } from './BuildFacts.tsx'
 import { BuildTabs } from './BuildTabs.tsx'
 import { BuildWorkspace } from './BuildWorkspace.tsx'
 import { buildQuery, graphQuery, type LoadedGraph } from './queries.ts'
+import { detailOf } from '../builds/build-facts.ts'
 import { tabTitle, useStateIcon } from './tab-title.ts'
 import { useAnnouncedState } from './use-announced-state.ts'
 
@@ -60,7 +61,7 @@ function LoadedBuild({ address, build, graph }: LoadedProps) {
       title={titleOf(build)}
       tabTitle={tabTitle(build, address.pipeline)}
       isFixed
-      before={<StateBadge kind="build" state={build.state} detail={{ blocked: build.blocked }} />}
+      before={<StateBadge kind="build" state={build.state} detail={detailOf(build)} />}
       actions={<BuildActions address={address} build={build} table={graph.table} {...rights} />}
       subtitle={<BuildFacts address={address} build={build} />}
     >

@@ -44,6 +44,9 @@ const isText = (value: unknown) => (typeof value === 'string' && value !== '') |
 /** Another view of the same build: the selected job stays, and nothing scrolls. */
 export const sameBuild = { to: '.', hash: true, resetScroll: false, hashScrollIntoView: false } as const
 
+/** One tab is the present one. Without it, the router also marks those whose search is a part of the address. */
+export const oneTab = { activeOptions: { exact: true } } as const
+
 export const withView = (search: BuildSearch, view: ViewName): BuildSearch => ({
   ...search,
   view,

@@ -1,10 +1,11 @@
 // The title and the icon of the browser's tab tell the state of the build.
 import { useEffect } from 'react'
 import type { Schemas } from '../../api/operations.ts'
+import { detailOf } from '../builds/build-facts.ts'
 import { readToneColors } from '../../parts/state-badge/tone-colors.ts'
 import { stateLook, type Tone } from '../../parts/state-badge/states.ts'
 
-type Build = Pick<Schemas['Build'], 'state' | 'blocked' | 'number'>
+type Build = Pick<Schemas['Build'], 'state' | 'blocked' | 'failing_at' | 'number'>
 
 const marks: Record<Tone, string> = {
   passed: '✓',
@@ -15,7 +16,11 @@ const marks: Record<Tone, string> = {
   idle: '○',
 }
 
-const toneOf = ({ state, blocked }: Build): Tone => stateLook('build', state, { blocked }).tone
+/** A failure counts more than that the build is blocked. */
+function toneOf(build: Build): Tone {
+  const { tone, hasFailed } = stateLook('build', build.state, detailOf(build))
+  return hasFailed === true ? 'failed' : tone
+}
 
 /** `✗ #1204 demo` */
 export const tabTitle = (build: Build, pipeline: string): string =>

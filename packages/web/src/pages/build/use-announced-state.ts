@@ -1,11 +1,13 @@
 import { useEffect, useRef } from 'react'
 import type { Schemas } from '../../api/operations.ts'
-import { stateLook } from '../../parts/state-badge/states.ts'
+import { stateLook, titleOf } from '../../parts/state-badge/states.ts'
+import { detailOf } from '../builds/build-facts.ts'
 import { announce } from '../../parts/announce.ts'
 
 /** Tells screen readers when the state of the build changes. */
-export function useAnnouncedState({ number, state, blocked }: Schemas['Build']): void {
-  const { label } = stateLook('build', state, { blocked })
+export function useAnnouncedState(build: Schemas['Build']): void {
+  const { number } = build
+  const label = titleOf(stateLook('build', build.state, detailOf(build)))
   const last = useRef(label)
   useEffect(() => {
     if (last.current === label) return

@@ -59,12 +59,24 @@ export function JobHeader(props: Props) {
       </span>
       <span className={styles.buttons}>
         {mayRetry && (
-          <Button icon="rotate-ccw" isBusy={retry.isBusy} disabled={retry.isBusy} onClick={retry.start}>
+          <Button
+            isWrite
+            icon="rotate-ccw"
+            isBusy={retry.isBusy}
+            disabled={retry.isBusy}
+            onClick={retry.start}
+          >
             Retry
           </Button>
         )}
         {mayCancel && (
-          <Button icon="ban" isBusy={cancel.isBusy} disabled={cancel.isBusy} onClick={() => setAsking(true)}>
+          <Button
+            isWrite
+            icon="ban"
+            isBusy={cancel.isBusy}
+            disabled={cancel.isBusy}
+            onClick={() => setAsking(true)}
+          >
             Cancel
           </Button>
         )}

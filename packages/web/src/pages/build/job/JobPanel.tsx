@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { JobAddress } from '../../../api/addresses.ts'
+import { useWritesOff } from '../../../api/reachable.ts'
 import type { Schemas } from '../../../api/operations.ts'
 import type { JobTable } from '../../../graph/jobs/job-table.ts'
 import type { Job } from '../../../graph/jobs/job.ts'
@@ -36,7 +37,8 @@ export function JobPanel({ address, build, job, table, tab, selection, mayBuild,
     onRetried: (id) => selection.select(id, { isQuiet: true }),
   })
   const mayRetry = mayBuild && canRetry(job) && !isCanceled(build)
-  useKeys(mayRetry ? [{ keys: 'r', label: 'Retry this job', run: actions.retry.start }] : [])
+  const areWritesOff = useWritesOff() !== undefined
+  useKeys(mayRetry && !areWritesOff ? [{ keys: 'r', label: 'Retry this job', run: actions.retry.start }] : [])
   return (
     <section className={styles.panel} aria-label={`Job ${job.name}`}>
       <JobHeader

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { Job } from '../../../graph/jobs/job.ts'
-import { sameBuild, withPanel, type PanelName } from '../search.ts'
+import { oneTab, sameBuild, withPanel, type PanelName } from '../search.ts'
 import styles from '../BuildTabs.module.css'
 
 const names: Record<PanelName, string> = {
@@ -27,6 +27,7 @@ export const JobTabs = ({ job, tab }: { job: Job; tab: PanelName }) => (
       <Link
         key={each}
         {...sameBuild}
+        {...oneTab}
         search={(before) => withPanel(before, each)}
         replace
         className={styles.tab}

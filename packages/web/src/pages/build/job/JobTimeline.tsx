@@ -1,7 +1,10 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import type { Schemas } from '../../../api/operations.ts'
 import type { Job } from '../../../graph/jobs/job.ts'
 import { Duration, Time } from '../../../parts/time/Time.tsx'
 import { Facts } from '../../../parts/Facts.tsx'
+import { queueQuery } from '../../../api/resource-queries.ts'
 import styles from '../Content.module.css'
 
 interface Props {
@@ -23,7 +26,7 @@ export const JobTimeline = ({ job, detail, org }: Props) => (
         ['Exit status', job.exitStatus],
         ['Signal', detail?.signal],
         ['Agent', detail?.agent === undefined || detail.agent === null ? job.agent : agentOf(detail.agent)],
-        ['Queue', queueOf(detail, org)],
+        ['Queue', <Queue key="queue" detail={detail} org={org} />],
         ['Agent rules', detail?.agent_query_rules.join(' ') || null],
         ['Priority', job.kind === 'command' ? detail?.priority.number : null],
         ['Step key', detail?.step_key],
@@ -40,16 +43,30 @@ export const JobTimeline = ({ job, detail, org }: Props) => (
   </div>
 )
 
-const timeOf = (ms: number | null) => (ms === null ? null : <Time at={ms} />)
+const timeOf = (ms: number | null) =>
+  ms === null ? null : (
+    <>
+      {new Date(ms).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' })}{' '}
+      <span className="muted">
+        (<Time at={ms} />)
+      </span>
+    </>
+  )
 const span = (from: number | null, to: number | null) =>
   from === null ? null : <Duration from={from} to={to} />
 
 const agentOf = ({ name, web_url: url }: { name: string; web_url: string }) => (
-  <a href={new URL(url).pathname}>{name}</a>
+  <Link to={new URL(url).pathname}>{name}</Link>
 )
 
-function queueOf(detail: Schemas['Job'] | undefined, org: string) {
-  if (!detail?.cluster_id || !detail.cluster_queue_id) return null
-  const { cluster_id: cluster, cluster_queue_id: queue } = detail
-  return <a href={`/organizations/${org}/clusters/${cluster}/queues/${queue}`}>{queue}</a>
+function Queue({ detail, org }: { detail: Schemas['Job'] | undefined; org: string }) {
+  const cluster = detail?.cluster_id ?? ''
+  const queue = detail?.cluster_queue_id ?? ''
+  const { data } = useQuery({ ...queueQuery({ org, cluster, queue }), enabled: queue !== '' })
+  if (queue === '') return 'None'
+  return (
+    <Link to="/organizations/$org/clusters/$cluster/queues/$queue" params={{ org, cluster, queue }}>
+      {data?.key ?? 'Queue'}
+    </Link>
+  )
 }

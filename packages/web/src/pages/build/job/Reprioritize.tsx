@@ -36,7 +36,7 @@ export function Reprioritize({ address, priority, onClose }: Props) {
       isOpen
       onClose={onClose}
       actions={
-        <Button kind="primary" isBusy={isBusy} disabled={isBusy || !isNumber} onClick={start}>
+        <Button isWrite kind="primary" isBusy={isBusy} disabled={isBusy || !isNumber} onClick={start}>
           Set the priority
         </Button>
       }

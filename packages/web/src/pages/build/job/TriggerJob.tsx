@@ -1,9 +1,15 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { JobAddress } from '../../../api/addresses.ts'
+import type { BuildAddress, JobAddress } from '../../../api/addresses.ts'
 import type { Schemas } from '../../../api/operations.ts'
 import type { Job } from '../../../graph/jobs/job.ts'
+import { BuildDuration } from '../../builds/BuildDuration.tsx'
+import { detailOf } from '../../builds/build-facts.ts'
 import { Icon } from '../../../parts/Icon.tsx'
+import { showLabel } from '../../../parts/labels.ts'
+import { StateBadge } from '../../../parts/state-badge/StateBadge.tsx'
 import { Loading } from '../../../parts/States.tsx'
+import { buildQuery } from '../queries.ts'
 import { hasNotStarted, UnstartedJob } from './UnstartedJob.tsx'
 import styles from '../Content.module.css'
 
@@ -25,15 +31,17 @@ export function TriggerJob({ address, job, detail }: Props) {
       </div>
     )
   }
+  const target = { org: address.org, pipeline: pipelineOf(build.web_url), build: build.number }
   return (
     <div className={styles.scroll}>
       <div className={styles.stack}>
         <p className={styles.lead}>
           <Link to={new URL(build.web_url).pathname} className={styles.link}>
             <Icon name="arrow-right" />
-            The triggered build, #{build.number}
+            {target.pipeline} #{build.number}
           </Link>
         </p>
+        <Triggered address={target} />
         <p className={styles.note}>
           {detail.async === true
             ? 'This build did not wait for it.'
@@ -41,5 +49,22 @@ export function TriggerJob({ address, job, detail }: Props) {
         </p>
       </div>
     </div>
+  )
+}
+
+const pipelineOf = (webUrl: string) => new URL(webUrl).pathname.split('/')[2] ?? ''
+
+/** Its state, message and duration, for readers who may see its pipeline. */
+function Triggered({ address }: { address: BuildAddress }) {
+  const { data: build } = useQuery({ ...buildQuery(address), retry: false, refetchInterval: 10_000 })
+  if (build === undefined) return null
+  return (
+    <p>
+      <StateBadge kind="build" state={build.state} detail={detailOf(build)} />{' '}
+      {showLabel((build.message ?? '').split('\n', 1)[0] ?? '')}{' '}
+      <span className="muted">
+        <BuildDuration build={build} />
+      </span>
+    </p>
   )
 }

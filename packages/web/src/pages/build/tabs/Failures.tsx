@@ -10,6 +10,7 @@ import { Runs } from '../../../log/rows/Runs.tsx'
 import { Icon } from '../../../parts/Icon.tsx'
 import { StateIcon } from '../../../parts/state-badge/StateBadge.tsx'
 import { Empty, NotLoaded } from '../../../parts/States.tsx'
+import { groupFailures } from './group-failures.ts'
 import { failureSummaryQuery } from '../queries.ts'
 import type { Selection } from '../selection.ts'
 import content from '../Content.module.css'
@@ -38,8 +39,8 @@ export function Failures({ address, isRunning, selection }: Props) {
         <section>
           <h2>Jobs</h2>
           <ul className={styles.list} data-frozen-on-hover>
-            {jobs.map((job) => (
-              <Failure key={job.id} job={job} selection={selection} />
+            {groupFailures(jobs).map(({ first, others }) => (
+              <Failure key={first.id} job={first} others={others} selection={selection} />
             ))}
           </ul>
         </section>
@@ -67,9 +68,16 @@ const FirstBad = ({ range }: { range: NonNullable<Summary['first_bad']> }) => (
   </p>
 )
 
-function Failure({ job, selection }: { job: FailedJob; selection: Selection }) {
+interface FailureProps {
+  job: FailedJob
+  /** Those that failed alike. */
+  others: readonly FailedJob[]
+  selection: Selection
+}
+
+function Failure({ job, others, selection }: FailureProps) {
   const { log } = job
-  const name = showLabel(job.name ?? job.command ?? job.id)
+  const name = nameOf(job)
   const row = log.failing_row
   const lines = row === null ? null : { from: row, to: row }
   const shownAt = log.rows.findIndex((each) => each.row !== null && each.row === row)
@@ -86,6 +94,17 @@ function Failure({ job, selection }: { job: FailedJob; selection: Selection }) {
       </a>
       <span className="muted">{reasonOf(job)}</span>
       {job.attempt > 1 && <span className="muted">attempt {job.attempt}</span>}
+      {others.length > 0 && (
+        <p className={styles.more}>
+          {others.length === 1 ? 'Another job' : `${others.length} more jobs`} failed alike:{' '}
+          {others.map((other, at) => (
+            <Fragment key={other.id}>
+              {at > 0 && ', '}
+              <a href={`#${other.id}`}>{nameOf(other)}</a>
+            </Fragment>
+          ))}
+        </p>
+      )}
       {log.rows.length > 0 && (
         <div className={styles.more}>
           {log.group !== null && <span>{showLabel(log.group)}</span>}
@@ -109,6 +128,8 @@ function Failure({ job, selection }: { job: FailedJob; selection: Selection }) {
     </li>
   )
 }
+
+const nameOf = ({ name, command, id }: FailedJob) => showLabel(name ?? command ?? id)
 
 function scrollToFailing(text: HTMLPreElement | null): void {
   const failing = text?.querySelector('strong')
