@@ -18,7 +18,7 @@ async function run(...args: string[]): Promise<string> {
 }
 
 /** What needs more than reading. */
-const refused = /^(New build|Settings|Rebuild|Cancel|Retry|Unblock|Pause|Start an agent|Delete|Archive)/
+const refused = /^(New build|Settings|Rebuild|Cancel\b|Retry|Unblock|Pause|Start an agent|Delete|Archive)/
 
 /** What the page knows by now is drawn afterwards. */
 const twoFrames = (page: Page) =>
@@ -102,10 +102,15 @@ withBrowser.describe('access', () => {
     ]
     expect(tries.map(({ status }) => status)).toEqual([403, 403, 403])
     await page.goto(`${server.url}/${slug}/shown/settings/danger`)
-    await page.getByText('You may not see this.').waitFor()
+    await page.getByText('You may not change this pipeline.').waitFor()
     await page.getByText('needs the right to manage it').waitFor()
-    await page.getByText('An administrator of the organization can give you the right.').waitFor()
+    await page.getByText('An administrator of the organization gives it').waitFor()
     expect(await page.getByRole('button', { name: 'Delete…' }).count()).toBe(0)
+    const created = await server.post(`${api}/pipelines`, { ...pipeline, name: 'Mine' }, member)
+    expect(created.status).toBe(403)
+    await page.goto(`${server.url}/organizations/${slug}/pipelines/new`)
+    await page.getByText('You may not create pipelines here.').waitFor()
+    expect(await page.getByRole('textbox').count()).toBe(0)
   })
 
   it('runs no script of a log, a message, a branch, a step, an annotation, an artifact, an agent or YAML', async () => {

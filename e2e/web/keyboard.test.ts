@@ -23,7 +23,9 @@ const describeFocus = (page: Page) =>
   page.evaluate(() => {
     const element = document.activeElement
     if (element === null) return { name: '', isVisible: false }
-    const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element)
+    // The link of a row has its outline around the row.
+    const outlined = element.matches('.row-link') ? '::after' : null
+    const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element, outlined)
     const hasOutline = outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 1
     return {
       name: element.getAttribute('aria-label') ?? element.textContent?.trim() ?? '',
@@ -49,7 +51,9 @@ withBrowser.describe('the keyboard', () => {
       .getByRole('group', { name: 'Last builds' })
       .getByRole('link', { name: /#1 Failed/ })
       .waitFor()
-    await tabTo(page, /#1 Failed/)
+    await tabTo(page, /^Scene/)
+    await page.keyboard.press('ArrowRight')
+    expect((await describeFocus(page)).name).toMatch(/#1 Failed/)
     await page.keyboard.press('Enter')
     await seeRow(page, 301)
     await page.keyboard.press('3')
@@ -65,6 +69,57 @@ withBrowser.describe('the keyboard', () => {
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'hidden' })
     expect((await describeFocus(page)).name).toBe('Cancel')
+    expect(tab.complaints).toEqual([])
+  })
+
+  it('walks lists by the arrows, a row at a time, with one stop of Tab for each row', async () => {
+    const server = theServer()
+    const scene = await aScene(server, { steps: 'steps: [{ label: One, command: make }]' })
+    await server.post(scene.api.replace(/\/\d+$/, ''), {
+      commit: 'HEAD',
+      branch: 'main',
+      message: 'Newest',
+    })
+    const tab = await visit()
+    await signIn(tab, server, `/default?q=${scene.pipeline}`)
+    const { page } = tab
+    const list = page.getByRole('list', { name: 'Pipelines' })
+    await list.getByRole('link', { name: /#2/ }).waitFor()
+    expect(
+      await list.locator('a, button').evaluateAll((all) => all.filter((each) => each.tabIndex === 0).length),
+    ).toBe(1)
+    await page.getByRole('heading', { level: 1 }).focus()
+    await page.keyboard.press('ArrowDown')
+    expect((await describeFocus(page)).name).toMatch(/^Scene/)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${server.url}/default/${scene.pipeline}`)
+    await page.getByRole('list', { name: 'Builds' }).getByText('Newest').waitFor()
+    await page.getByRole('heading', { level: 1 }).focus()
+    for (const name of ['Newest', 'A change', 'A change']) {
+      await page.keyboard.press('ArrowDown')
+      expect(await describeFocus(page)).toEqual({ name, isVisible: expect.any(Boolean) })
+    }
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${server.url}/default/${scene.pipeline}/builds/2`)
+    expect(tab.complaints).toEqual([])
+  })
+
+  it('is in the first field of a dialog, and on the button that changes nothing where there is none', async () => {
+    const server = theServer()
+    const scene = await aScene(server, { steps: 'steps: [{ label: One, command: make }]' })
+    const tab = await visit()
+    const { page } = tab
+    await signIn(tab, server, `/default/${scene.pipeline}`)
+    await page.getByRole('button', { name: 'New build' }).click()
+    await page.getByRole('dialog').getByLabel('Message').and(page.locator(':focus')).waitFor()
+    await page.goto(server.url + scene.page)
+    await page.getByRole('button', { name: 'Cancel' }).first().click()
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: 'Keep it running' })
+      .and(page.locator(':focus'))
+      .waitFor()
     expect(tab.complaints).toEqual([])
   })
 })

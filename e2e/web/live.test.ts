@@ -82,6 +82,9 @@ withBrowser.describe('live updates', () => {
     await page.getByText('row 10', { exact: true }).waitFor()
     await stop(server)
     await page.getByText('The server cannot be reached').waitFor()
+    const cancel = page.getByRole('button', { name: 'Cancel', exact: true }).first()
+    expect(await cancel.isDisabled()).toBe(true)
+    expect(await cancel.getAttribute('title')).toBe('The server cannot be reached now')
     // The page stays away while the log goes on.
     await context.setOffline(true)
     await startServer(settings)
@@ -89,6 +92,7 @@ withBrowser.describe('live updates', () => {
     await context.setOffline(false)
     await page.getByText('row 30', { exact: true }).waitFor()
     await page.getByText('The server cannot be reached').waitFor({ state: 'hidden' })
+    expect(await cancel.isEnabled()).toBe(true)
     await run.write(rowsOf(31, 40))
     await run.finish(0)
     await page.getByText('row 40', { exact: true }).waitFor()

@@ -23,7 +23,6 @@ export const passwordInput = (isFocused: boolean, more = ''): Html =>
       name="password"
       type="password"
       autocomplete="new-password"
-      minlength="${shortestPassword}"
       required
       ${focusIf(isFocused)}
     />

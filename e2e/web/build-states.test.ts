@@ -1,0 +1,103 @@
+// What the page of a build says of its state, its people and its jobs.
+import { expect, it } from 'vitest'
+import { eventually, theServer } from '../millrace.ts'
+import { signIn, visit, withBrowser } from './browser.ts'
+import { aScene, rowsOf } from './scene.ts'
+
+withBrowser.describe('a build', () => {
+  it('says beside Blocked that it has failed, in its header, in lists and in the tab', async () => {
+    const server = theServer()
+    const scene = await aScene(server, {
+      steps: `steps:
+  - { label: Tests, command: make }
+  - block: Ship it?
+    depends_on: ~
+    prompt: "The release goes to **everybody**, see [the plan](https://example.com/plan)."
+`,
+    })
+    const run = await scene.begin()
+    await run.write(`${rowsOf(1, 20)}\x1b[31mError: the disk is full\x1b[0m\r\n`)
+    await run.finish(1)
+    await eventually('the build is blocked', async () => (await server.get(scene.api)).body['blocked'])
+    const tab = await visit()
+    const { page } = tab
+    await signIn(tab, server, `${scene.page}?view=summary`)
+    await page.getByRole('main').locator('header').first().getByText('so far failed').waitFor()
+    await page.waitForFunction(() => document.title.startsWith('✗ #1'))
+    await page.getByRole('list', { name: 'Jobs' }).getByText('Error: the disk is full').waitFor()
+    await page.getByRole('button', { name: 'Unblock…' }).click()
+    await page.getByRole('strong').filter({ hasText: 'everybody' }).waitFor()
+    expect(await page.getByRole('link', { name: 'the plan' }).getAttribute('href')).toBe(
+      'https://example.com/plan',
+    )
+    await page.goto(`${server.url}/default/${scene.pipeline}`)
+    await page.getByRole('list', { name: 'Builds' }).getByText('so far failed').waitFor()
+    expect(tab.complaints).toEqual([])
+  })
+
+  it('names who wrote the change before who made the build', async () => {
+    const server = theServer()
+    const scene = await aScene(server, { steps: 'steps: [{ label: Tests, command: make }]' })
+    await server.post(scene.api.replace(/\/\d+$/, ''), {
+      commit: 'HEAD',
+      branch: 'main',
+      message: 'By somebody else',
+      author: { name: 'Grace Hopper', email: 'grace@example.com' },
+    })
+    const tab = await visit()
+    const { page } = tab
+    await signIn(tab, server, `/default/${scene.pipeline}`)
+    await page.getByRole('list', { name: 'Builds' }).getByText('Grace Hopper').waitFor()
+    await page.getByRole('link', { name: 'By somebody else' }).click()
+    await page.waitForURL(/builds\/2$/)
+    await page.getByRole('main').locator('header').first().getByText('Grace Hopper').waitFor()
+    expect(tab.complaints).toEqual([])
+  })
+
+  it('marks one part of a job and one view as the present one', async () => {
+    const server = theServer()
+    const scene = await aScene(server, { steps: 'steps: [{ label: Tests, command: make }]' })
+    const run = await scene.begin()
+    await run.finish(0)
+    const tab = await visit()
+    const { page } = tab
+    await signIn(tab, server, `${scene.page}?view=graph&tab=environment&panel=timeline#${run.id}`)
+    for (const [name, text] of [
+      ['Parts of the job', 'Timeline'],
+      ['Views of the build', 'Environment'],
+    ] as const) {
+      const current = page.getByRole('navigation', { name }).locator('[aria-current]')
+      await current.first().waitFor()
+      expect(await current.allInnerTexts()).toEqual([text])
+    }
+    expect(tab.complaints).toEqual([])
+  })
+
+  it('shows in the waterfall what ran, and folds the time in which nothing did', async () => {
+    const server = theServer()
+    const scene = await aScene(server, { steps: 'steps: [{ label: Tests, command: make }]' })
+    const run = await scene.begin()
+    await run.finish(0)
+    await eventually(
+      'the build has passed',
+      async () => String((await server.get(scene.api)).body['state']) === 'passed',
+    )
+    const tab = await visit()
+    const { page } = tab
+    // The job waited for an hour.
+    await page.route('**/graph', async (route) => {
+      const answer = await route.fetch()
+      const graph = (await answer.json()) as { jobs: Array<Array<string | number | null>> }
+      for (const job of graph.jobs) for (const at of [6, 7]) job[at] = Number(job[at]) - 3_600_000
+      await route.fulfill({ response: answer, json: graph })
+    })
+    await signIn(tab, server, `${scene.page}?view=waterfall`)
+    await page.getByText(/^no job ran: 1h/).waitFor()
+    const widths = await page
+      .locator('[data-span=running]')
+      .last()
+      .evaluate((bar) => bar.getBoundingClientRect().width)
+    expect(widths).toBeGreaterThan(20)
+    expect(tab.complaints).toEqual([])
+  })
+})
