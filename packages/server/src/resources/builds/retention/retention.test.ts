@@ -13,6 +13,7 @@ import {
 import { anOldBuild, moveToThePast, storedBytes, type Past } from '../../../../test/old-builds.ts'
 import { aBuild, applyEvent, jobNamed, runJob, startJob } from '../../../../test/runs.ts'
 import { deleteBuilds } from '../../../conductor/delete-builds.ts'
+import { newId } from '../../../lib/ids.ts'
 import { deleteUnusedBlobs } from '../artifacts/expire.ts'
 import { buildExpirer } from './expire-builds.ts'
 import { preview, previewOrganization, type WholePreview } from './preview.ts'
@@ -20,6 +21,7 @@ import { add, emptyReport, isEmpty, kinds, type Report } from './report.ts'
 import { expireSome, type Done } from './run.ts'
 import type { OwnSettings } from './rules.ts'
 import type { Terms } from './selection.ts'
+import { updatePipelineRetention } from './update.ts'
 
 const app = useOwnApp()
 
@@ -151,6 +153,13 @@ describe('GET|PUT /v2/organizations/:org/pipelines/:pipeline/retention', () => {
     expect(await auditTrail(app, org, 'PIPELINE_RETENTION_UPDATED')).toMatchObject([
       { data: { build_days: 0 } },
     ])
+  })
+
+  it('answers 404 when the pipeline is deleted meanwhile', async () => {
+    const { org } = await aScene()
+    const gone = { id: newId(), slug: 'gone' }
+    const change = updatePipelineRetention(app.db, { kind: 'system' }, org.id, gone, { build_days: 1 })
+    await expect(change).rejects.toMatchObject({ status: 404 })
   })
 
   it('needs the scope of pipelines', async () => {

@@ -1,6 +1,8 @@
 import { changedAttributes, recordAudit, type Origin } from '../../../audit/record.ts'
 import type { Db } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
+import { notFound } from '../../../lib/errors.ts'
+import * as pipelines from '../../pipelines/pipelines/queries.ts'
 import * as retention from './queries.ts'
 import { readSettings, settingNames, type OwnSettings } from './rules.ts'
 import type { UpdateRetentionBody } from './schema.ts'
@@ -32,6 +34,9 @@ export const updatePipelineRetention = (
   body: UpdateRetentionBody,
 ): Promise<OwnSettings> =>
   inTransaction(db, async (trx) => {
+    // It may have been deleted since the caller found it.
+    if ((await pipelines.holdInOrg(trx, orgId, pipeline.id)) === undefined)
+      throw notFound('No pipeline found')
     const before = await retention.lockOfPipeline(trx, orgId, pipeline.id)
     await retention.updateOfPipeline(trx, orgId, pipeline.id, readSettings(body))
     const after = await retention.getOfPipeline(trx, orgId, pipeline.id)
