@@ -27,8 +27,9 @@ export function Summary({ address, build, ...view }: Props) {
   const onlyWaits = counts.running + counts.blocked + counts.failed === 0
   return (
     <div className={styles.summary}>
-      {onlyWaits && first !== undefined && !isOver(build) && <WhyWaiting address={address} job={first} />}
       <SummaryView {...view} failingTexts={failingTexts} />
+      {/* Below the rows, so that none moves when it comes and goes. */}
+      {onlyWaits && first !== undefined && !isOver(build) && <WhyWaiting address={address} job={first} />}
     </div>
   )
 }
