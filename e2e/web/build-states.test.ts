@@ -84,11 +84,14 @@ withBrowser.describe('a build', () => {
     )
     const tab = await visit()
     const { page } = tab
-    // The job waited for an hour.
+    // The job waited for an hour, and then ran for a second.
     await page.route('**/graph', async (route) => {
       const answer = await route.fetch()
       const graph = (await answer.json()) as { jobs: Array<Array<string | number | null>> }
-      for (const job of graph.jobs) for (const at of [6, 7]) job[at] = Number(job[at]) - 3_600_000
+      for (const job of graph.jobs) {
+        for (const at of [6, 7]) job[at] = Number(job[at]) - 3_600_000
+        job[9] = Number(job[8]) + 1000
+      }
       await route.fulfill({ response: answer, json: graph })
     })
     await signIn(tab, server, `${scene.page}?view=waterfall`)

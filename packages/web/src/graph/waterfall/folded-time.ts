@@ -17,7 +17,7 @@ interface Extent {
 const leastFoldMs = 10_000
 /** The share of the work that a fold takes on the axis. */
 const foldShare = 0.06
-const leastBandMs = 1000
+const leastBandMs = 100
 
 export function findFolds(jobs: readonly Job[], { startMs, endMs }: Extent): Fold[] {
   const busy = jobs
