@@ -31,7 +31,7 @@ export interface AuditEntry {
   organizationId: string
   type: AuditType
   subject: { type: string; uuid: string; name: string | null }
-  /** Attributes as they are after the change; never a secret. */
+  /** Attributes as they are after the change, and in `previous` as they were; never a secret. */
   data?: Record<string, unknown>
 }
 
@@ -90,15 +90,14 @@ function contextOf(origin: Origin): object | null {
   }
 }
 
-/** The attributes of `after` that differ from `before`, for the event of an update. */
+/** For the event of an update: the attributes that differ as they are in `after`, and in `previous` as they were. */
 export function changedAttributes<T extends object>(
   before: T,
   after: T,
   keys: readonly (keyof T & string)[],
 ): Record<string, unknown> {
-  return Object.fromEntries(
-    keys
-      .filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))
-      .map((key) => [key, after[key]]),
-  )
+  const changed = keys.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))
+  if (changed.length === 0) return {}
+  const pick = (from: T) => Object.fromEntries(changed.map((key) => [key, from[key]]))
+  return { ...pick(after), previous: pick(before) }
 }

@@ -5,7 +5,8 @@ import { Dialog } from '../../parts/dialogs/Dialog.tsx'
 import { Facts } from '../../parts/Facts.tsx'
 import { formatExact } from '../../parts/time/durations.ts'
 import type { AuditEvent } from './queries.ts'
-import { eventWords, valueText } from './words.ts'
+import styles from './EventDialog.module.css'
+import { changesOf, eventWords, valueText } from './words.ts'
 
 /** Everything that is known of an event. */
 export function EventDialog({ event, onClose }: { event: AuditEvent; onClose: () => void }) {
@@ -44,12 +45,7 @@ export function EventDialog({ event, onClose }: { event: AuditEvent; onClose: ()
           ],
         ]}
       />
-      <h3>Afterwards</h3>
-      {Object.keys(data).length === 0 ? (
-        <p className="muted">The event has no details.</p>
-      ) : (
-        <Facts isCode facts={Object.entries(data).map(([name, value]) => [name, valueText(value)])} />
-      )}
+      <EventData data={data} />
       {context !== null && (
         <>
           <h3>From where</h3>
@@ -57,5 +53,32 @@ export function EventDialog({ event, onClose }: { event: AuditEvent; onClose: ()
         </>
       )}
     </Dialog>
+  )
+}
+
+/** Of an update, what was and what is; of anything else, what is. */
+function EventData({ data }: { data: AuditEvent['data'] }) {
+  const changes = changesOf(data)
+  const isUpdate = changes.some(({ before }) => before !== undefined)
+  if (changes.length === 0) return <p className="muted">The event has no details.</p>
+  return (
+    <table className={styles.changes}>
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          {isUpdate && <th scope="col">Before</th>}
+          <th scope="col">Afterwards</th>
+        </tr>
+      </thead>
+      <tbody>
+        {changes.map(({ name, before, after }) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            {isUpdate && <td>{before === undefined ? '' : valueText(before)}</td>}
+            <td>{valueText(after)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   )
 }

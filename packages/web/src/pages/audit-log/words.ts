@@ -7,3 +7,16 @@ export function eventWords(type: string): string {
 /** A value of an event's data, on one line. */
 export const valueText = (value: unknown): string =>
   value === null || value === undefined ? 'none' : typeof value === 'string' ? value : JSON.stringify(value)
+
+interface Change {
+  name: string
+  /** Undefined where it is not known. */
+  before: unknown
+  after: unknown
+}
+
+/** The event of an update has in `previous` what its other attributes were. */
+export function changesOf({ previous, ...after }: Record<string, unknown>): Change[] {
+  const before = new Map(Object.entries(previous ?? {}))
+  return Object.entries(after).map(([name, value]) => ({ name, before: before.get(name), after: value }))
+}

@@ -182,9 +182,9 @@ describe('PUT /v2/organizations/{org.slug}/clusters/{cluster.id}/tokens/{id}', (
     expect(answer.body).toMatchObject(cleared)
     expect((await app.request('GET', self, { token: maintainer.token })).body).toEqual(answer.body)
     expect((await auditTrail(app, org, 'CLUSTER_TOKEN_UPDATED')).map(({ data }) => data)).toEqual([
-      fields,
-      { description: 'B' },
-      cleared,
+      { ...fields, previous: cleared },
+      { description: 'B', previous: { description: 'Agents' } },
+      { ...cleared, previous: fields },
     ])
   })
 

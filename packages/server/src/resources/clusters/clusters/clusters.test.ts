@@ -249,7 +249,10 @@ describe('PUT /v2/organizations/{org.slug}/clusters/{id}', () => {
       data: { name: 'New' },
     })
     expect(events.slice(1).map(({ data }) => data)).toEqual(
-      expect.arrayContaining([{ color: '#fff' }, { emoji: ':tada:' }]),
+      expect.arrayContaining([
+        { color: '#fff', previous: { color: null } },
+        { emoji: ':tada:', previous: { emoji: null } },
+      ]),
     )
   })
 })

@@ -190,9 +190,12 @@ describe('PUT /v2/organizations/{org.slug}/clusters/{cluster.id}/queues/{id}', (
       retry_agent_affinity: 'prefer-different',
     })
     expect((await auditTrail(app, org, 'CLUSTER_QUEUE_UPDATED')).map(({ data }) => data)).toEqual([
-      { description: 'D' },
-      { retry_agent_affinity: 'prefer-different' },
-      { description: null },
+      { description: 'D', previous: { description: null } },
+      {
+        retry_agent_affinity: 'prefer-different',
+        previous: { retry_agent_affinity: 'prefer-warmest' },
+      },
+      { description: null, previous: { description: 'D' } },
     ])
   })
 

@@ -241,8 +241,8 @@ describe('PUT /v2/organizations/{org.slug}/clusters/{cluster.id}/secrets/{id}', 
       })
       expect(await storedValue(id)).toBe(value)
       expect((await auditTrail(app, org, 'SECRET_UPDATED')).map(({ data }) => data)).toEqual([
-        { description: 'After' },
-        { description: '', policy: '' },
+        { description: 'After', previous: { description: 'Before' } },
+        { description: '', policy: '', previous: { description: 'After', policy: '- build_branch: main' } },
       ])
     },
   )

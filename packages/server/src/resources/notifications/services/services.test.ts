@@ -687,7 +687,10 @@ describe('PATCH /v2/organizations/{org.slug}/services/{uuid}', () => {
     await patch({ description: 'New' })
     await patch({ settings: { token: 'hush-hush' } })
     const events = await auditTrail(app, org, 'NOTIFICATION_SERVICE_UPDATED')
-    expect(events.map(({ data }) => data)).toEqual([{ description: 'New' }, { settings: 'a secret setting' }])
+    expect(events.map(({ data }) => data)).toEqual([
+      { description: 'New', previous: { description: '' } },
+      { settings: 'a secret setting' },
+    ])
   })
 
   it('loses neither of two concurrent updates', async () => {

@@ -70,8 +70,8 @@ describe('PATCH /v2/organizations/{org.slug}/api-settings', () => {
     })
     expect((await get(org, admin)).body).toEqual(second.body)
     expect(await auditedData(org, admin)).toEqual([
-      { restrict_user_api_token_creation: true },
-      { revoke_inactive_tokens_after_days: 90 },
+      { restrict_user_api_token_creation: true, previous: { restrict_user_api_token_creation: false } },
+      { revoke_inactive_tokens_after_days: 90, previous: { revoke_inactive_tokens_after_days: null } },
     ])
   })
 

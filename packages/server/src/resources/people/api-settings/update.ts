@@ -59,7 +59,7 @@ export async function updateAllowedRanges(
       organizationId: org.id,
       type: 'ORGANIZATION_SECURITY_SETTINGS_UPDATED',
       subject: { type: 'Organization', uuid: org.id, name: org.name },
-      data: { allowed_ip_addresses },
+      data: changedAttributes(before, { ...before, allowed_ip_addresses }, ['allowed_ip_addresses']),
     })
     return allowed_ip_addresses
   })

@@ -35,7 +35,8 @@ export const AuditEvent = Type.Object(
       },
     ),
     data: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'The attributes that changed, as they are afterwards; never a secret.',
+      description:
+        'The attributes that changed, as they are afterwards, and in `previous` as they were before an update; never a secret.',
     }),
     url: Type.String(),
   },

@@ -148,9 +148,9 @@ describe('PATCH /v2/organizations/{org.slug}/members/{user.uuid}', () => {
     expect(got.body).toEqual(both.body)
     const trail = await auditTrail(app, org, 'ORGANIZATION_MEMBER_UPDATED')
     expect(trail.map(({ data }) => data)).toEqual([
-      { role: 'admin' },
-      { sso_mode: 'required' },
-      { role: 'member', sso_mode: 'optional' },
+      { role: 'admin', previous: { role: 'member' } },
+      { sso_mode: 'required', previous: { sso_mode: 'optional' } },
+      { role: 'member', sso_mode: 'optional', previous: { role: 'admin', sso_mode: 'required' } },
     ])
     expect(trail[0]).toMatchObject({
       actor: { type: 'User', uuid: admin.id },

@@ -121,7 +121,10 @@ describe('PUT /v2/organizations/{org.slug}/sso', () => {
     })
     await put(org, admin, { client_secret: 'newer-secret', enabled: true })
     const updates = await auditTrail(app, org, 'SSO_PROVIDER_UPDATED')
-    expect(updates.map(({ data }) => data)).toEqual([{ provision: true }, { client_secret_changed: true }])
+    expect(updates.map(({ data }) => data)).toEqual([
+      { provision: true, previous: { provision: false } },
+      { client_secret_changed: true },
+    ])
     expect(await auditTrail(app, org, 'SSO_PROVIDER_DISABLED')).toHaveLength(1)
     expect(await auditTrail(app, org, 'SSO_PROVIDER_ENABLED')).toHaveLength(1)
   })

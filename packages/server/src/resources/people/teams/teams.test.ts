@@ -290,8 +290,17 @@ describe('PATCH /v2/organizations/{org.slug}/teams/{team.uuid}', () => {
       members_can_create_suites: true,
     })
     expect((await auditTrail(app, org, 'TEAM_UPDATED')).map(({ data }) => data)).toEqual([
-      { name: 'Desktop Apps', slug: 'desktop-apps', is_default_team: true },
-      { description: '', members_can_create_suites: true },
+      {
+        name: 'Desktop Apps',
+        slug: 'desktop-apps',
+        is_default_team: true,
+        previous: { name: 'Mobile', slug: 'mobile', is_default_team: false },
+      },
+      {
+        description: '',
+        members_can_create_suites: true,
+        previous: { description: 'Apps', members_can_create_suites: false },
+      },
     ])
   })
 

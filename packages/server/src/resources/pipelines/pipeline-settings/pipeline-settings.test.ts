@@ -65,9 +65,16 @@ describe('PATCH /v2/organizations/{org.slug}/pipeline-settings', () => {
     await ask('PATCH', '', { default_branch: null })
     const events = await auditTrail(app, org, 'ORGANIZATION_UPDATED')
     expect(events.map(({ data }) => data)).toEqual([
-      given,
-      { default_timeout_in_minutes: 60 },
-      { default_branch: null, default_cluster_id: null },
+      {
+        ...given,
+        previous: { default_branch: null, default_cluster_id: null, maximum_timeout_in_minutes: null },
+      },
+      { default_timeout_in_minutes: 60, previous: { default_timeout_in_minutes: null } },
+      {
+        default_branch: null,
+        default_cluster_id: null,
+        previous: { default_branch: 'trunk', default_cluster_id: cluster.id },
+      },
     ])
   })
 

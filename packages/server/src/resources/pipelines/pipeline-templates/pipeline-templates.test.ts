@@ -101,7 +101,12 @@ describe('PATCH /v2/organizations/{org.slug}/pipeline-templates/{uuid}', () => {
       'steps: []',
     )
     expect((await auditTrail(app, org, 'PIPELINE_TEMPLATE_UPDATED')).map(({ data }) => data)).toEqual([
-      { name: 'New', available: true, description: '' },
+      {
+        name: 'New',
+        available: true,
+        description: '',
+        previous: { name: made.name, available: false, description: 'Old' },
+      },
       { configuration_changed: true },
     ])
   })

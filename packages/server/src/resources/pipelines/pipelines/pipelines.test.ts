@@ -229,7 +229,12 @@ describe('PATCH /v2/organizations/{org.slug}/pipelines/{slug}', () => {
     await Promise.all([patch(slug, { description: 'New' }), patch(slug, { configuration: 'steps: []' })])
     const data = (await auditTrail(app, org, 'PIPELINE_UPDATED')).map((event) => event.data)
     expect(data).toHaveLength(2)
-    expect(data).toEqual(expect.arrayContaining([{ description: 'New' }, { configuration_changed: true }]))
+    expect(data).toEqual(
+      expect.arrayContaining([
+        { description: 'New', previous: { description: '' } },
+        { configuration_changed: true },
+      ]),
+    )
   })
 
   it('answers 422 to a slug or name of another pipeline', async () => {

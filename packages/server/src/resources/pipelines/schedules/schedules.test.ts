@@ -150,8 +150,8 @@ describe('PUT /v2/organizations/{org.slug}/pipelines/{slug}/schedules/{id}', () 
     expect((await ask('PATCH', id, { label: 'Mine' })).body.created_by.id).toBe(admin.id)
     const events = await auditTrail(app, org, 'PIPELINE_SCHEDULE_UPDATED')
     expect(events.map(({ data }) => data)).toEqual([
-      { enabled: true, owner_id: editor.id },
-      { label: 'Mine', owner_id: admin.id },
+      { enabled: true, owner_id: editor.id, previous: { enabled: false, owner_id: admin.id } },
+      { label: 'Mine', owner_id: admin.id, previous: { label: 'Nightly', owner_id: editor.id } },
     ])
   })
 
