@@ -59,7 +59,7 @@ export function Table<Row extends { id: string }>({ label, rows, columns, render
                   {shown(render(row))}
                 </td>
               ))}
-              {renderAction !== undefined && <td className={styles.right}>{renderAction(row)}</td>}
+              {renderAction !== undefined && <td className={styles.action}>{renderAction(row)}</td>}
             </tr>
           ))}
         </tbody>
