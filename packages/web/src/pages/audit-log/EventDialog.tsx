@@ -74,8 +74,10 @@ function EventData({ data }: { data: AuditEvent['data'] }) {
         {changes.map(({ name, before, after }) => (
           <tr key={name}>
             <th scope="row">{name}</th>
-            {isUpdate && <td>{before === undefined ? '' : valueText(before)}</td>}
-            <td>{valueText(after)}</td>
+            {isUpdate && <td>{before !== undefined && <code>{valueText(before)}</code>}</td>}
+            <td>
+              <code>{valueText(after)}</code>
+            </td>
           </tr>
         ))}
       </tbody>

@@ -7,7 +7,7 @@ it('says in words what happened', () => {
 })
 
 it('shows values of every kind', () => {
-  expect([null, 'a', 3, ['x']].map(valueText)).toEqual(['none', 'a', '3', '["x"]'])
+  expect([null, '', 'a', 3, ['x']].map(valueText)).toEqual(['none', 'none', 'a', '3', '["x"]'])
 })
 
 it('tells what an update changed, and what something was made with', () => {

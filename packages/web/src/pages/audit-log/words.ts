@@ -5,8 +5,10 @@ export function eventWords(type: string): string {
 }
 
 /** A value of an event's data, on one line. */
-export const valueText = (value: unknown): string =>
-  value === null || value === undefined ? 'none' : typeof value === 'string' ? value : JSON.stringify(value)
+export function valueText(value: unknown): string {
+  if (value === null || value === undefined || value === '') return 'none'
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
 
 interface Change {
   name: string
