@@ -212,3 +212,18 @@ export const Job = Type.Object(
   },
   { title: 'Job' },
 )
+
+/** Of jobs in a list of several pipelines. */
+export const listedJobFields = {
+  pipeline: Type.Object(
+    { name: text('Name, for people.'), slug: text('Last word of its address.') },
+    { description: 'The pipeline that the job belongs to.' },
+  ),
+  build: Type.Object(
+    {
+      number: integer('Number of the build within its pipeline.'),
+      message: orNull(text('Message of the build; null when it has none.')),
+    },
+    { description: 'The build that the job belongs to.' },
+  ),
+}

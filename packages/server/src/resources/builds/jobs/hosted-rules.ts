@@ -1,7 +1,7 @@
 // Why a job of a hosted queue has no agent yet.
 import { matchesAgent } from '@millrace/engine/agents.ts'
 import { hostedTags, type InstanceShape } from '../../clusters/queues/rules.ts'
-import { listed } from './rules.ts'
+import { listed } from '../../job/waiting-reason.ts'
 import type { WaitingCode } from './schema.ts'
 
 export interface HostedFacts {

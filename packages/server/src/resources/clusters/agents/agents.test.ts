@@ -129,6 +129,49 @@ describe('GET /v2/organizations/{org.slug}/agents/{id}', () => {
   })
 })
 
+describe('GET /v2/organizations/{org.slug}/agents/{id}/jobs', () => {
+  it('lists the running job and those that ended, the last first, with pipeline and build, in pages', async () => {
+    const world = await anAgentWorld(app)
+    const pipeline = await aPipeline(app, world.org, 'steps: [{command: a}, {command: b}, {command: c}]')
+    await aBuild(app, world.org, pipeline)
+    const agent = await anAgent(app, world.token)
+    const ids: string[] = []
+    for (const minute of [1, 2]) {
+      const run = await agent.begin()
+      await run.finish(0, { finished_at: `2026-01-02T03:0${minute}:00Z` })
+      ids.unshift(run.id)
+    }
+    ids.unshift((await agent.begin()).id)
+    const { list, status } = await get(world, `/${agent.id}/jobs`)
+    expect([status, list.map(({ id }) => id)]).toEqual([200, ids])
+    expect(list[1]).toMatchObject({
+      state: 'passed',
+      pipeline: { slug: pipeline.slug },
+      build: { number: 1 },
+      agent: { id: agent.id },
+    })
+    const second = await get(world, `/${agent.id}/jobs?per_page=2&page=2`)
+    expect(second.list.map(({ id }) => id)).toEqual(ids.slice(2))
+    const other = await anAgent(app, world.token)
+    expect((await get(world, `/${other.id}/jobs`)).list).toEqual([])
+  })
+
+  it('leaves out jobs of pipelines that the caller may not see, and answers 404 elsewhere', async () => {
+    const world = await anAgentWorld(app)
+    await aBuild(app, world.org, await aPipeline(app, world.org, 'steps: [{ command: hidden }]'))
+    const agent = await anAgent(app, world.token)
+    await agent.begin()
+    const member = await aMember(app, world.org)
+    await app.request('POST', `${world.org.path}/teams/enable`, { token: world.admin.token })
+    const path = `${world.org.path}/agents/${agent.id}/jobs`
+    const shown = await app.request('GET', path, { token: member.token })
+    expect([shown.status, shown.text]).toEqual([200, '[]'])
+    const stranger = await anAgentWorld(app)
+    expect((await get(stranger, `/${agent.id}/jobs`)).status).toBe(404)
+    expect((await app.request('GET', path, { token: stranger.admin.token })).status).toBe(404)
+  })
+})
+
 describe('PUT /v2/organizations/{org.slug}/agents/{id}/stop', () => {
   it('cancels the job and its build, and can be repeated', async () => {
     const world = await anAgentWorld(app)

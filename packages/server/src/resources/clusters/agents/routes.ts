@@ -1,15 +1,17 @@
 import { Type } from 'typebox'
 import { mayManageCluster } from '../../../auth/permissions.ts'
 import type { RequestContext } from '../../../context.ts'
-import { noContent, ok } from '../../../http/answer.ts'
-import { pageAnswer, readPage } from '../../../http/paging.ts'
+import { noContent, ok, okJson } from '../../../http/answer.ts'
+import { linkHeader } from '../../../http/links.ts'
+import { pageAnswer, pageLinks, readPage } from '../../../http/paging.ts'
 import { route } from '../../../http/route.ts'
 import { forbidden } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/ids.ts'
+import { listJobs } from './jobs.ts'
 import { pauseAgent, resumeAgent, stopAgent } from './update.ts'
 import { presentAgent } from './present.ts'
 import * as agents from './queries.ts'
-import { Agent, ListedState, PauseAgent, StopAgent } from './schema.ts'
+import { Agent, ListedJob, ListedState, PauseAgent, StopAgent } from './schema.ts'
 
 const listAgentsRoute = route({
   method: 'GET',
@@ -52,6 +54,26 @@ const getAgentRoute = route({
   async handler({ ctx, org, caller, params }) {
     const agent = await agents.getInOrg(ctx.db, { url: ctx.config.url, org, caller }, params.agent)
     return ok(presentAgent(ctx.config.url, org.slug, agent))
+  },
+})
+
+const listAgentJobsRoute = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/agents/:agent/jobs',
+  summary: 'List the jobs that an agent ran or runs, the newest first',
+  scope: 'read_builds',
+  permission: 'member',
+  paging: 'pages',
+  answers: { 200: Type.Array(ListedJob) },
+  async handler({ ctx, org, caller, params, url }) {
+    await agents.getClusterId(ctx.db, org.id, params.agent)
+    const page = readPage(url)
+    const rows = await listJobs(ctx.db, org, caller, params.agent, { ...page, url: ctx.config.url })
+    const shown = rows.slice(0, page.perPage).filter((job) => job !== null)
+    return {
+      ...okJson(`[${shown.join(',')}]`),
+      headers: linkHeader(pageLinks(page, rows.length > page.perPage)),
+    }
   },
 })
 
@@ -110,4 +132,11 @@ async function requireManager({ ctx, org, caller }: RequestContext, agentId: str
   if (!(await mayManageCluster(ctx.db, org, caller, clusterId))) throw forbidden()
 }
 
-export const agentRoutes = [listAgentsRoute, getAgentRoute, stopAgentRoute, pauseAgentRoute, resumeAgentRoute]
+export const agentRoutes = [
+  listAgentsRoute,
+  getAgentRoute,
+  listAgentJobsRoute,
+  stopAgentRoute,
+  pauseAgentRoute,
+  resumeAgentRoute,
+]

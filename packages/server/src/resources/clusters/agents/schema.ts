@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Job } from '../../job/schema.ts'
+import { Job, listedJobFields } from '../../job/schema.ts'
 import { boolean, integer, oneOf, optional, orNull, text, Timestamp, timestamp, Uuid } from '../../schema.ts'
 import { User, UserOrNull } from '../../people/user/schema.ts'
 
@@ -55,6 +55,8 @@ export const Agent = Type.Object(
   },
   { title: 'Agent' },
 )
+
+export const ListedJob = Type.Object({ ...Job.properties, ...listedJobFields }, { title: 'ListedJob' })
 
 export const StopAgent = Type.Object(
   {

@@ -53,12 +53,8 @@ const listWaitingJobsRoute = route({
   async handler({ ctx, org, caller, params, url }) {
     const queue = await queues.getInCluster(ctx.db, org.id, params.cluster, params.queue)
     const page = readPage(url)
-    const rows = await listWaitingJobs(ctx.db, org, caller, queue.id, { ...page, url: ctx.config.url })
-    const shown = rows
-      .slice(0, page.perPage)
-      .flatMap((job, index) =>
-        job === null ? [] : [`{"position":${page.offset + index + 1},${job.slice(1)}`],
-      )
+    const rows = await listWaitingJobs(ctx.db, org, caller, queue, { ...page, url: ctx.config.url })
+    const shown = rows.slice(0, page.perPage).filter((job) => job !== null)
     return {
       ...okJson(`[${shown.join(',')}]`),
       headers: linkHeader(pageLinks(page, rows.length > page.perPage)),

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Job } from '../../job/schema.ts'
+import { Job, listedJobFields } from '../../job/schema.ts'
 import {
   boolean,
   described,
@@ -169,6 +169,10 @@ export const WaitingJob = Type.Object(
     position: integer(
       'Place in the queue, from 1. Jobs that the caller may not see are left out but have places.',
     ),
+    waiting_reason: orNull(
+      text('Why no agent has taken the job yet, for people; null in hosted queues that are not paused.'),
+    ),
+    ...listedJobFields,
   },
   { title: 'WaitingJob' },
 )

@@ -29,6 +29,41 @@ describe('GET /v2/organizations/{org.slug}/clusters/{cluster.id}/queues/{id}/job
     expect((await ask(world, world.admin.token, 'jobs')).list).toEqual([])
   })
 
+  it('says of each job its pipeline, its build and why it waits', async () => {
+    const world = await anAgentWorld(app)
+    const pipeline = await aPipeline(
+      app,
+      world.org,
+      'steps: [{command: a}, {command: b}, {command: c, agents: {gpu: "yes"}}]',
+    )
+    await aBuild(app, world.org, pipeline)
+    const reasons = async () =>
+      (await ask(world, world.admin.token, 'jobs')).list.map(({ waiting_reason: reason }) => reason)
+    const none = 'The queue "default" has no connected agent.'
+    const gpu = 'The queue "default" has no connected agent that has gpu=yes.'
+    expect(await reasons()).toEqual([none, none, gpu])
+    await anAgent(app, world.token)
+    expect(await reasons()).toEqual([
+      'The job is the next of the queue "default"; its agents are busy.',
+      '1 job comes first in the queue "default".',
+      gpu,
+    ])
+    const { list } = await ask(world, world.admin.token, 'jobs?per_page=1&page=2')
+    expect(list).toMatchObject([
+      {
+        position: 2,
+        waiting_reason: '1 job comes first in the queue "default".',
+        pipeline: { slug: pipeline.slug },
+        build: { number: 1 },
+      },
+    ])
+    const pause = `${world.org.path}/clusters/${world.cluster.id}/queues/${world.queue.id}/pause_dispatch`
+    await app.request('POST', pause, { token: world.admin.token, body: { note: 'new disks' } })
+    expect(new Set(await reasons())).toEqual(
+      new Set([`The queue "default" is paused by ${world.admin.name}: new disks.`]),
+    )
+  })
+
   it('leaves out jobs of hidden pipelines, whose positions stay taken', async () => {
     const world = await anAgentWorld(app)
     const member = await aMember(app, world.org)

@@ -2,9 +2,12 @@ import { sql } from 'kysely'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import { visiblePipelines } from '../../../auth/pipeline-access.ts'
 import { dispatchOrder } from '../../../conductor/dispatch/claim.ts'
-import { escaped } from '../../../db/json-text.ts'
+import { isEligible } from '../../../conductor/dispatch/eligible.ts'
 import type { Db } from '../../../db/pool.ts'
-import { jobJson, jobsInBuilds } from '../../job/job-json.ts'
+import { jobsInBuilds } from '../../job/job-json.ts'
+import { listedJobJson } from '../../job/listed-job.ts'
+import { judgeScheduled } from '../../job/waiting-reason.ts'
+import type { QueueRow } from './queries.ts'
 
 interface Page {
   url: string
@@ -20,16 +23,39 @@ export async function listWaitingJobs(
   db: Db,
   org: Organization,
   caller: Caller,
-  queueId: string,
+  queue: QueueRow,
   { url, limit, offset }: Page,
 ): Promise<Array<string | null>> {
-  const { rows } = await sql<{ job: string | null }>`
-    select case when ${visiblePipelines(org, caller)} then ${jobJson(escaped(url))} end as job
-    from ${jobsInBuilds}
-    where j.organization_id = ${org.id} and j.id = any (array(
-      select j.id from jobs j
-      where j.organization_id = ${org.id} and j.queue_id = ${queueId} and j.state = 'scheduled'
-      order by ${dispatchOrder} limit ${limit} offset ${offset}))
+  const { rows } = await sql<{ job: string | null; rules: string[]; eligible: number }>`
+    with waiting as materialized (
+      select j.id, j.agent_query_rules as rules from jobs j
+      where j.organization_id = ${org.id} and j.queue_id = ${queue.id} and j.state = 'scheduled'
+      order by ${dispatchOrder} limit ${limit} offset ${offset}),
+    -- Most jobs of a queue have the same rules.
+    able as materialized (
+      select wanted.rules, (
+        select count(*) from agents a
+        where a.organization_id = ${org.id} and a.queue_id = ${queue.id} and ${isEligible(sql`wanted.rules`)}) as agents
+      from (select distinct rules from waiting) wanted)
+    select case when ${visiblePipelines(org, caller)} then ${listedJobJson(url)} end as job, able.rules, able.agents as eligible
+    from ${jobsInBuilds} join able on able.rules = j.agent_query_rules
+    where j.organization_id = ${org.id} and j.id = any (array(select id from waiting))
     order by ${dispatchOrder}`.execute(db)
-  return rows.map(({ job }) => job)
+  return rows.map(({ job, rules, eligible }, index) => {
+    if (job === null) return null
+    const own = JSON.stringify({
+      position: offset + index + 1,
+      waiting_reason: explain(queue, { rules, jobsAhead: offset + index, eligibleAgents: eligible }),
+    })
+    return `${own.slice(0, -1)},${job.slice(1)}`
+  })
+}
+
+/** Why agents of hosted queues are not there yet is explained for one job alone. */
+function explain(
+  queue: QueueRow,
+  judged: Omit<Parameters<typeof judgeScheduled>[0], 'queue'>,
+): string | null {
+  if (queue.instance_shape !== null && queue.dispatch_paused_at === null) return null
+  return judgeScheduled({ queue, ...judged }).reason
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { listed } from './rules.ts'
+import { listed } from './waiting-reason.ts'
 
 describe('a list of names in a sentence', () => {
   it('names five at most', () => {
