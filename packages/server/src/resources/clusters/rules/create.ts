@@ -66,7 +66,7 @@ function refuseWrongConditions(conditions: readonly string[]): void {
 }
 
 /** An id names a pipeline before a slug that looks like one does. */
-function pick(found: readonly rules.NamedPipeline[], field: string, name: string): rules.NamedPipeline {
+function pick(found: readonly rules.HeldPipeline[], field: string, name: string): rules.HeldPipeline {
   const pipeline =
     found.find(({ id }) => id === name.toLowerCase()) ?? found.find(({ slug }) => slug === name)
   if (pipeline === undefined)

@@ -17,6 +17,8 @@ export const presentRule = (url: string, orgSlug: string, rule: RuleRow): Static
   source_uuid: rule.source_pipeline_id,
   target_type: 'pipeline',
   target_uuid: rule.target_pipeline_id,
+  source: rule.source,
+  target: rule.target,
   effect: 'allow',
   action: rule.type === 'pipeline.trigger_build.pipeline' ? 'trigger_build' : 'artifacts_read',
   conditions: rule.conditions,

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import { visiblePipelines } from '../../../auth/pipeline-access.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
@@ -19,12 +19,21 @@ export interface RuleRow {
   document: string | null
   created_at: string
   created_by: UserRow | null
+  /** null: the caller may not see it. */
+  source: NamedPipeline | null
+  target: NamedPipeline | null
 }
 
-const select = sql`
+const pipelineJson = (id: RawBuilder<unknown>, org: Organization, caller: Caller) => sql`(
+  select json_build_object('id', p.id, 'name', p.name, 'slug', p.slug) from pipelines p
+  where p.id = ${id} and ${visiblePipelines(org, caller)})`
+
+const select = (org: Organization, caller: Caller) => sql`
   select r.id, r.organization_id, r.type, r.source_pipeline_id, r.target_pipeline_id, r.conditions,
     r.description, r.document, r.created_at,
-    ${userJson('creator')} as created_by
+    ${userJson('creator')} as created_by,
+    ${pipelineJson(sql`r.source_pipeline_id`, org, caller)} as source,
+    ${pipelineJson(sql`r.target_pipeline_id`, org, caller)} as target
   from rules r left join users creator on creator.id = r.created_by`
 
 /** A rule concerns those who may know of one of its pipelines. */
@@ -38,32 +47,35 @@ export async function listVisible(
   caller: Caller,
   page: { limit: number; offset: number },
 ): Promise<RuleRow[]> {
-  const { rows } = await sql<RuleRow>`${select}
+  const { rows } = await sql<RuleRow>`${select(org, caller)}
     where r.organization_id = ${org.id} and ${isVisible(org, caller)}
     order by r.created_at, r.id limit ${page.limit} offset ${page.offset}`.execute(db)
   return rows
 }
 
 export async function getVisible(db: Db, org: Organization, caller: Caller, id: string): Promise<RuleRow> {
-  const { rows } = await sql<RuleRow>`${select}
+  const { rows } = await sql<RuleRow>`${select(org, caller)}
     where r.organization_id = ${org.id} and r.id = ${id} and ${isVisible(org, caller)}`.execute(db)
   const [rule] = rows
   if (rule === undefined) throw notFound('No rule found')
   return rule
 }
 
-export interface NamedPipeline {
+interface NamedPipeline {
   id: string
+  name: string
   slug: string
 }
+
+export type HeldPipeline = Pick<NamedPipeline, 'id' | 'slug'>
 
 /** The pipelines of these ids or slugs, which cannot be deleted until the transaction ends. */
 export async function holdPipelines(
   trx: Trx,
   orgId: string,
   names: readonly string[],
-): Promise<NamedPipeline[]> {
-  const { rows } = await sql<NamedPipeline>`
+): Promise<HeldPipeline[]> {
+  const { rows } = await sql<HeldPipeline>`
     select id, slug from pipelines
     where organization_id = ${orgId} and (id = any (${names.filter(isUuid)}::uuid[]) or slug = any (${names}::text[]))
     order by id for key share`.execute(trx)
@@ -72,7 +84,7 @@ export async function holdPipelines(
 
 export async function insert(
   trx: Trx,
-  row: Omit<RuleRow, 'created_at' | 'created_by'> & { created_by: string },
+  row: Omit<RuleRow, 'created_at' | 'created_by' | 'source' | 'target'> & { created_by: string },
 ): Promise<void> {
   await trx.insertInto('rules').values(row).execute().catch(refuseSecond)
 }

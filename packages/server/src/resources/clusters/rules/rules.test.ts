@@ -44,6 +44,8 @@ describe('POST /v2/organizations/{org.slug}/rules', () => {
       source_uuid: source.id,
       target_type: 'pipeline',
       target_uuid: target.id,
+      source: { id: source.id, name: expect.any(String), slug: source.slug },
+      target: { id: target.id, name: expect.any(String), slug: target.slug },
       effect: 'allow',
       action: 'trigger_build',
       conditions,
@@ -117,13 +119,18 @@ describe('GET /v2/organizations/{org.slug}/rules', () => {
   })
 
   it('shows members only rules about pipelines that they may know of', async () => {
-    const { org, admin, path, post, ask } = await aPlace()
+    const { org, admin, target, path, post, ask } = await aPlace()
     const made = (await post()).body
     const { token } = await aMember(app, org)
     expect((await app.request('GET', path, { token })).body).toEqual([made])
     await app.request('POST', `${org.path}/teams/enable`, { token: admin.token })
     expect((await app.request('GET', path, { token })).body).toEqual([])
     expect((await ask('GET', made.uuid, token)).status).toBe(404)
+    await app.db.updateTable('pipelines').set({ visibility: 'public' }).where('id', '=', target.id).execute()
+    expect((await ask('GET', made.uuid, token)).body).toMatchObject({
+      source: null,
+      target: { id: target.id },
+    })
   })
 
   it('answers 404 elsewhere', async () => {
@@ -154,6 +161,7 @@ describe('PUT /v2/organizations/{org.slug}/rules/{uuid}', () => {
         description: 'Deploys',
         document: `{"rule":"${type}","value":{"target_pipeline":"${third.slug}","source_pipeline":"${source.id}"}}`,
         target_uuid: third.id,
+        target: { id: third.id, name: expect.any(String), slug: third.slug },
         conditions: [],
       },
     ])

@@ -8,6 +8,9 @@ const RuleType = oneOf(
 )
 export type RuleType = Static<typeof RuleType>
 
+const NamedPipeline = (description: string) =>
+  orNull(Type.Object({ id: Uuid, name: Type.String(), slug: text('Last word of its address.') }), description)
+
 export const Rule = Type.Object(
   {
     uuid: Uuid,
@@ -21,6 +24,8 @@ export const Rule = Type.Object(
     source_uuid: uuid('UUID of what the rule lets act.'),
     target_type: Type.Literal('pipeline', { description: 'Kind of what it may act on.' }),
     target_uuid: uuid('UUID of what it may act on.'),
+    source: NamedPipeline('What the rule lets act; null when the caller may not see it.'),
+    target: NamedPipeline('What it may act on; null when the caller may not see it.'),
     effect: Type.Literal('allow', { description: 'What the rule does: `allow`.' }),
     action: oneOf(['trigger_build', 'artifacts_read'], 'What the source may do with the target.'),
     conditions: Type.Array(Type.String(), {
