@@ -16,6 +16,7 @@ import { showFailure, showToast } from '../../parts/toasts/toasts.ts'
 import { stateOf } from '../agents/agent-state.ts'
 import { JobLink } from '../agents/AgentTable.tsx'
 import { pauseAgent, resumeAgent, stopAgent, type Agent } from '../agents/queries.ts'
+import { PastJobs } from './PastJobs.tsx'
 
 export function AgentPage() {
   const { org, cluster, agent: id } = useParams({ strict: false })
@@ -72,6 +73,8 @@ export function AgentPage() {
           ],
         ]}
       />
+      <h2>Jobs</h2>
+      <PastJobs org={org ?? ''} agent={agent.id} />
       {open === 'pause' && (
         <PauseDialog
           title={`Pause ${agent.name}?`}

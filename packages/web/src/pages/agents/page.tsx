@@ -1,17 +1,15 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useLive } from '../../api/live.ts'
 import { Button, LinkButton } from '../../parts/Button.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Empty, Loading, Problem } from '../../parts/States.tsx'
-import { useNow } from '../../parts/time/clock.ts'
 import { Chip } from '../builds/FilterBar.tsx'
 import { clustersQuery } from '../clusters/queries.ts'
 import { StartAgentDialog } from '../cluster/StartAgentDialog.tsx'
-import { isLatelyLost } from './agent-state.ts'
 import { AgentTable } from './AgentTable.tsx'
-import { agentsQuery } from './queries.ts'
+import { useAgents } from './use-agents.ts'
 
 export function AgentsPage() {
   const { org } = useParams({ from: '/organizations/$org/agents' })
@@ -19,17 +17,9 @@ export function AgentsPage() {
   const { state } = useSearch({ from: '/organizations/$org/agents' })
   const navigate = useNavigate({ from: '/organizations/$org/agents' })
   const { data: clusters = [] } = useQuery(clustersQuery(org))
-  const { data, error, refetch, hasNextPage, fetchNextPage } = useInfiniteQuery(
-    agentsQuery(org, state === undefined ? {} : { state }),
-  )
-  const lost = useInfiniteQuery({ ...agentsQuery(org, { state: 'lost' }), enabled: state === undefined })
-  const nowMs = useNow()
+  const { agents, list } = useAgents(org, { state })
+  const { error, refetch, hasNextPage, fetchNextPage } = list
   const [isStarting, setStarting] = useState(false)
-  const listed = data?.pages.flatMap(({ rows }) => rows)
-  const lately = (lost.data?.pages ?? [])
-    .flatMap(({ rows }) => rows)
-    .filter((agent) => state === undefined && isLatelyLost(agent, nowMs))
-  const agents = listed && [...lately, ...listed]
   const manageable = clusters.filter(({ viewer }) => viewer?.may.manage === true)
   const start = manageable.length > 0 && (
     <Button isWrite kind="primary" icon="plus" onClick={() => setStarting(true)}>

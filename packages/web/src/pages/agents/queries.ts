@@ -10,6 +10,11 @@ export type Agent = Answer<typeof agents>[number]
 export const agentsQuery = (org: string, filters: { state?: 'all' | 'lost'; cluster_queue_id?: string }) =>
   listQuery(agents, { params: { org }, query: { per_page: 100, ...filters } })
 
+export const agentJobsQuery = (org: string, agent: string) => ({
+  ...listQuery(`GET ${path}/jobs`, { params: { org, agent }, query: { per_page: 30 } }),
+  refetchInterval: 15_000,
+})
+
 export const pauseAgent = (org: string, agent: string, note: string) =>
   call(`PUT ${path}/pause`, { params: { org, agent }, body: note === '' ? {} : { note } })
 

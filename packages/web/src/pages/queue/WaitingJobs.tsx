@@ -1,12 +1,13 @@
 import { showLabel } from '../../parts/labels.ts'
 import { Link } from '@tanstack/react-router'
+import { JobBuild } from '../agents/JobBuild.tsx'
 import { Empty } from '../../parts/States.tsx'
 import { Table } from '../../parts/Table.tsx'
 import { Time } from '../../parts/time/Time.tsx'
 import type { WaitingJob } from './queries.ts'
 
-/** In the order in which agents will take them. */
-export function WaitingJobs({ jobs }: { jobs: readonly WaitingJob[] }) {
+/** In the order in which agents take them. */
+export function WaitingJobs({ org, jobs }: { org: string; jobs: readonly WaitingJob[] }) {
   if (jobs.length === 0) return <Empty title="No job waits in this queue." />
   return (
     <Table
@@ -16,26 +17,26 @@ export function WaitingJobs({ jobs }: { jobs: readonly WaitingJob[] }) {
         { head: '#', look: 'number', render: ({ position }) => position },
         {
           head: 'Job',
+          titleOf: (job) => job.name ?? job.command ?? 'Job',
           render: (job) => (
             <Link to={new URL(job.web_url).pathname} hash={job.id}>
               {showLabel(job.name ?? job.command ?? 'Job')}
             </Link>
           ),
         },
-        { head: 'Build', look: 'muted', render: (job) => buildOf(job.web_url) },
-        { head: 'Needs', look: 'aside', render: (job) => job.agent_query_rules.join(', ') },
+        { head: 'Build', render: (job) => <JobBuild org={org} job={job} /> },
         {
-          head: 'Waits since',
-          look: 'muted',
+          head: 'Why it waits',
+          look: 'aside',
+          titleOf: ({ waiting_reason: reason }) => reason ?? undefined,
+          render: ({ waiting_reason: reason }) => reason ?? 'For a hosted agent',
+        },
+        {
+          head: 'Since',
+          look: 'aside',
           render: ({ runnable_at: since }) => since !== null && <Time at={since} />,
         },
       ]}
     />
   )
-}
-
-/** `demo #12` */
-function buildOf(webUrl: string): string {
-  const [, , pipeline = '', , number = ''] = new URL(webUrl).pathname.split('/')
-  return `${pipeline} #${number}`
 }

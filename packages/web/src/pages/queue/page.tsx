@@ -8,10 +8,10 @@ import { formatDuration } from '../../parts/time/durations.ts'
 import { Page } from '../../parts/Page.tsx'
 import { PauseDialog } from '../../parts/dialogs/PauseDialog.tsx'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
-import { Empty, Loading, Problem } from '../../parts/States.tsx'
+import { Empty, Loading, Problem, ShowMore } from '../../parts/States.tsx'
 import { showFailure, showToast } from '../../parts/toasts/toasts.ts'
 import { AgentTable } from '../agents/AgentTable.tsx'
-import { agentsQuery } from '../agents/queries.ts'
+import { useAgents } from '../agents/use-agents.ts'
 import { StartAgentDialog } from '../cluster/StartAgentDialog.tsx'
 import { QueueChart } from './QueueChart.tsx'
 import { metricsQuery, pauseDispatch, resumeDispatch, waitingQuery, type Metrics } from './queries.ts'
@@ -24,13 +24,12 @@ export function QueuePage() {
   const { data: cluster } = useQuery(clusterQuery(org, clusterId))
   const { data: metrics } = useQuery(metricsQuery(address))
   const waiting = useInfiniteQuery(waitingQuery(address))
-  const agents = useInfiniteQuery(agentsQuery(org, { cluster_queue_id: address.queue }))
+  const { agents = [], list } = useAgents(org, { queueId: address.queue })
   const [open, setOpen] = useState<'pause' | 'start' | null>(null)
   const change = usePause(address)
   if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />
   if (queue === undefined) return <Loading />
   const isPaused = queue.dispatch_paused
-  const connected = agents.data?.pages.flatMap(({ rows }) => rows) ?? []
   return (
     <Page
       title={queue.key}
@@ -64,14 +63,15 @@ export function QueuePage() {
       )}
       {metrics !== undefined && <QueueChart points={metrics.points} />}
       <h2>Waiting jobs</h2>
-      <WaitingJobs jobs={waiting.data?.pages.flatMap(({ rows }) => rows) ?? []} />
+      <WaitingJobs org={org} jobs={waiting.data?.pages.flatMap(({ rows }) => rows) ?? []} />
       {waiting.hasNextPage && <Button onClick={() => void waiting.fetchNextPage()}>Show more jobs</Button>}
       <h2>Agents</h2>
-      {connected.length === 0 ? (
+      {agents.length === 0 ? (
         <Empty title="No agent of this queue is connected">Its jobs wait until one is.</Empty>
       ) : (
-        <AgentTable agents={connected} withQueue={false} />
+        <AgentTable agents={agents} withQueue={false} />
       )}
+      <ShowMore list={list} />
       {open === 'pause' && (
         <PauseDialog
           title={`Pause dispatch of ${queue.key}?`}
