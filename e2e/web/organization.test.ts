@@ -1,31 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
-import { millrace, theServer } from '../millrace.ts'
 import { signIn, visit, withBrowser } from './browser.ts'
-
-async function run(...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await millrace([...args, '--json'], theServer().settings)
-  if (code !== 0) throw new Error(stderr)
-  return stdout
-}
-
-/** Returns the token of a new person in the organization. */
-async function aPerson(slug: string, role: 'admin' | 'member', name: string): Promise<string> {
-  const email = `${name.toLowerCase()}@${slug}.example`
-  await run('user', 'create', '--email', email, '--name', name, '--org', slug, '--role', role)
-  const created = await run('token', 'create', '--user', email, '--scope', 'all')
-  return (JSON.parse(created) as { token: string }).token
-}
-
-let organizations = 0
-
-async function anOrganization() {
-  const server = theServer()
-  const slug = `org-${process.pid}-${Date.now().toString(36)}-${organizations++}`
-  await run('org', 'create', slug, '--name', 'Before')
-  const admin = await aPerson(slug, 'admin', 'Grace')
-  return { server, slug, admin, api: `/v2/organizations/${slug}`, url: server.url }
-}
+import { anOrganization, aPerson } from './new-organization.ts'
 
 const dialogOf = (page: Page) => page.getByRole('dialog')
 const said = (page: Page, text: string | RegExp) => page.getByRole('status').getByText(text).first().waitFor()

@@ -90,6 +90,26 @@ const routeTree = rootRoute.addChildren([
   lazyPage('/organizations/$org/clusters', () => import('./pages/clusters/page.tsx'), 'ClustersPage'),
   lazyPage('/organizations/$org/clusters/$cluster', () => import('./pages/cluster/page.tsx'), 'ClusterPage'),
   lazyPage(
+    '/organizations/$org/clusters/$cluster/tokens',
+    () => import('./pages/cluster-tokens/page.tsx'),
+    'ClusterTokensPage',
+  ),
+  lazyPage(
+    '/organizations/$org/clusters/$cluster/agent_images',
+    () => import('./pages/agent-images/page.tsx'),
+    'AgentImagesPage',
+  ),
+  lazyPage(
+    '/organizations/$org/clusters/$cluster/cache_volumes',
+    () => import('./pages/cache-volumes/page.tsx'),
+    'CacheVolumesPage',
+  ),
+  lazyPage(
+    '/organizations/$org/clusters/$cluster/settings',
+    () => import('./pages/cluster-settings/page.tsx'),
+    'ClusterSettingsPage',
+  ),
+  lazyPage(
     '/organizations/$org/clusters/$cluster/queues/$queue',
     () => import('./pages/queue/page.tsx'),
     'QueuePage',

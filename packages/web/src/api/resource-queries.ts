@@ -26,3 +26,6 @@ export const agentQuery = (slug: string, agent: string) =>
 
 export const teamQuery = (slug: string, team: string) =>
   query(`GET ${org}/teams/{team}`, { params: { org: slug, team }, query: { include_viewer: true } })
+
+export const agentImageQuery = (params: { org: string; cluster: string; image: string }) =>
+  query(`GET ${org}/clusters/{cluster}/agent-images/{image}`, { params })

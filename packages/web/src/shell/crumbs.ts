@@ -1,7 +1,15 @@
 // The way from the organization to what the page shows. Names come from the queries of the pages, so nothing is asked twice.
 import { useQuery } from '@tanstack/react-query'
 import { useLocation, useParams } from '@tanstack/react-router'
-import { agentQuery, clusterQuery, pipelineQuery, queueQuery, teamQuery } from '../api/resource-queries.ts'
+import {
+  agentImageQuery,
+  agentQuery,
+  clusterQuery,
+  pipelineQuery,
+  queueQuery,
+  teamQuery,
+} from '../api/resource-queries.ts'
+import { clusterPages } from './cluster-pages.ts'
 import { settingsPages } from './settings-pages.ts'
 
 interface Crumb {
@@ -12,18 +20,20 @@ interface Crumb {
 /** Those behind the organization. */
 export function useCrumbs(): Crumb[] {
   const { pathname } = useLocation()
-  const { org = '', pipeline, number, cluster, queue, agent, team } = useParams({ strict: false })
+  const { org = '', pipeline, number, cluster, queue, agent, image, team } = useParams({ strict: false })
   const [, first, , area = '', page = ''] = pathname.split('/')
   const inOrganization = first === 'organizations' || first === '-'
   // An address without a page may look like that of a pipeline.
   const inPipeline = usePipelineCrumb(org, inOrganization ? undefined : pipeline)
   const inCluster = useClusterCrumbs(org, cluster, queue, agent)
+  const imageName = useImageName(org, cluster, image)
   const teamName = useTeamName(org, team)
   const here = (name: string): Crumb => ({ name, to: pathname })
   if (first === '-') return personCrumbs(pathname)
   if (first === 'organizations') {
     if (area === 'settings') return settingsCrumbs(org, page, team === undefined ? [] : [here(teamName)])
-    if (inCluster.length > 0) return inCluster
+    if (inCluster.length > 0)
+      return [...inCluster, ...clusterPageCrumbs(pathname), ...(image === undefined ? [] : [here(imageName)])]
     const title = titles[`${area}/${page}`] ?? titles[area]
     return title === undefined ? [] : [here(title)]
   }
@@ -58,6 +68,13 @@ function settingsCrumbs(org: string, page: string, more: readonly Crumb[]): Crum
   ]
 }
 
+/** The part of a cluster that the page shows. Queues are the cluster's own page. */
+function clusterPageCrumbs(pathname: string): Crumb[] {
+  const [base, page] = /^.+?\/clusters\/[^/]+\/(\w+)/.exec(pathname) ?? []
+  const title = clusterPages.find(({ name }) => name === page)?.title
+  return base === undefined || title === undefined ? [] : [{ name: title, to: base }]
+}
+
 function usePipelineCrumb(org: string, slug: string | undefined): Crumb | null {
   const { data } = useQuery({ ...pipelineQuery(org, slug ?? ''), enabled: slug !== undefined })
   return slug === undefined ? null : { name: data?.name ?? slug, to: `/${org}/${slug}` }
@@ -81,4 +98,10 @@ function useClusterCrumbs(org: string, cluster = '', queue = '', agent = ''): Cr
 function useTeamName(org: string, team: string | undefined): string {
   const { data } = useQuery({ ...teamQuery(org, team ?? ''), enabled: team !== undefined })
   return data?.name ?? 'Team'
+}
+
+/** Only its page asks for the image: not everybody may see it. */
+function useImageName(org: string, cluster = '', image = ''): string {
+  const { data } = useQuery({ ...agentImageQuery({ org, cluster, image }), enabled: false })
+  return data?.name ?? 'Image'
 }

@@ -1,22 +1,60 @@
-import { useQuery } from '@tanstack/react-query'
-import { useParams } from '@tanstack/react-router'
-import { query } from '../../api/queries.ts'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Button } from '../../parts/Button.tsx'
 import { CopyBlock } from '../../parts/Copy.tsx'
+import { ConfirmDialog } from '../../parts/dialogs/ConfirmDialog.tsx'
 import { Facts } from '../../parts/Facts.tsx'
-import { Page } from '../../parts/Page.tsx'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
-import { Loading, Problem } from '../../parts/States.tsx'
-
-const imageQuery = (params: { org: string; cluster: string; image: string }) =>
-  query('GET /v2/organizations/{org}/clusters/{cluster}/agent-images/{image}', { params })
+import { NotLoaded } from '../../parts/States.tsx'
+import { showToast } from '../../parts/toasts/toasts.ts'
+import {
+  deleteImage,
+  imageQuery,
+  imagesQuery,
+  type AgentImage,
+  type ImageAddress,
+} from '../agent-images/queries.ts'
+import { ClusterLayout } from '../cluster/ClusterLayout.tsx'
+import { BuildLog } from './BuildLog.tsx'
 
 export function AgentImagePage() {
-  const params = useParams({ from: '/organizations/$org/clusters/$cluster/agent_images/$image' })
-  const { data: image, error, refetch } = useQuery(imageQuery(params))
-  if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />
-  if (image === undefined) return <Loading />
+  const address = useParams({ from: '/organizations/$org/clusters/$cluster/agent_images/$image' })
+  const { data: image } = useQuery(imageQuery(address))
+  const [isDeleting, setDeleting] = useState(false)
   return (
-    <Page title={image.name} before={<StateBadge kind="image" state={image.status} />}>
+    <ClusterLayout
+      address={address}
+      name="agent_images"
+      {...(image === undefined
+        ? {}
+        : { title: image.name, before: <StateBadge kind="image" state={image.status} /> })}
+      actions={
+        image !== undefined && (
+          <Button isWrite kind="danger" icon="trash" onClick={() => setDeleting(true)}>
+            Delete…
+          </Button>
+        )
+      }
+    >
+      {() => (
+        <>
+          <Image address={address} />
+          {isDeleting && image !== undefined && (
+            <DeleteDialog address={address} image={image} onClose={() => setDeleting(false)} />
+          )}
+        </>
+      )}
+    </ClusterLayout>
+  )
+}
+
+function Image({ address }: { address: ImageAddress }) {
+  const query = useQuery(imageQuery(address))
+  const image = query.data
+  if (image === undefined) return <NotLoaded query={query} />
+  return (
+    <>
       <Facts
         isFramed
         facts={[
@@ -31,6 +69,38 @@ export function AgentImagePage() {
       />
       <h2>Dockerfile</h2>
       <CopyBlock text={image.dockerfile} label="Dockerfile" />
-    </Page>
+      <h2>Log of the build</h2>
+      <BuildLog address={address} isGrowing={image.status === 'BUILDING'} />
+    </>
+  )
+}
+
+interface DeleteProps {
+  address: ImageAddress
+  image: AgentImage
+  onClose: () => void
+}
+
+function DeleteDialog({ address, image, onClose }: DeleteProps) {
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const { org, cluster } = address
+  return (
+    <ConfirmDialog
+      title={`Delete the image ${image.name}?`}
+      action="Delete this image"
+      onConfirm={async () => {
+        await deleteImage(address)
+        await navigate({
+          to: '/organizations/$org/clusters/$cluster/agent_images',
+          params: { org, cluster },
+        })
+        await queryClient.invalidateQueries({ queryKey: imagesQuery(address).queryKey })
+        showToast(`The image ${image.name} is deleted.`)
+      }}
+      onClose={onClose}
+    >
+      <p>No queue may use it, and no agent may run a job in it. It can be built again from its Dockerfile.</p>
+    </ConfirmDialog>
   )
 }

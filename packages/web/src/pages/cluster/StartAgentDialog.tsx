@@ -2,11 +2,11 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { newKey } from '../../api/call.ts'
 import { Button } from '../../parts/Button.tsx'
-import { CopyBlock } from '../../parts/Copy.tsx'
 import { Dialog } from '../../parts/dialogs/Dialog.tsx'
 import { SelectField } from '../../parts/Field.tsx'
-import { agentDownloadQuery, createToken, queuesQuery, tokensQuery } from './queries.ts'
-import type { AgentDownload, Cluster } from './queries.ts'
+import { createToken, tokensQuery } from './token-queries.ts'
+import { queuesQuery, type Cluster } from './queries.ts'
+import { StartCommands } from './StartCommands.tsx'
 
 interface Props {
   org: string
@@ -25,10 +25,13 @@ export function StartAgentDialog({ org, clusters, queueKey = '', onClose }: Prop
   const { data: queues = [] } = useQuery(queuesQuery(org, cluster))
   const create = useMutation({
     mutationFn: () =>
-      createToken(org, cluster, `Agent token of ${new Date().toISOString().slice(0, 10)}`, key),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: tokensQuery(org, cluster).queryKey }),
+      createToken(
+        { org, cluster },
+        { description: `Agent token of ${new Date().toISOString().slice(0, 10)}` },
+        key,
+      ),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: tokensQuery({ org, cluster }).queryKey }),
   })
-  const download = useQuery(agentDownloadQuery)
   const token = create.data?.token
   return (
     <Dialog
@@ -76,33 +79,8 @@ export function StartAgentDialog({ org, clusters, queueKey = '', onClose }: Prop
           {create.error !== null && <p role="alert">{create.error.message}</p>}
         </>
       ) : (
-        <>
-          <p>Run one of these on the machine that is to do the work. The token is shown only now.</p>
-          {download.error !== null && <p role="alert">{download.error.message}</p>}
-          <CopyBlock text={commandOf('buildkite-agent', token, queue)} label="command for buildkite-agent" />
-          {download.data !== undefined && (
-            <>
-              <CopyBlock
-                text={commandOf(`npx --yes ${addressOf(download.data)} agent`, token, queue)}
-                label="command for our own runner"
-              />
-              <p>
-                Our own runner comes from this server and needs Node. To check it first, download{' '}
-                <a href={addressOf(download.data)}>{download.data.file}</a> and compare its SHA-256:
-              </p>
-              <CopyBlock text={download.data.sha256} label="checksum" />
-            </>
-          )}
-        </>
+        <StartCommands token={token} queue={queue} />
       )}
     </Dialog>
   )
-}
-
-const addressOf = ({ file }: AgentDownload) => `${window.location.origin}/downloads/${file}`
-
-function commandOf(program: string, token: string, queue: string): string {
-  const tags =
-    queue === '' ? '' : program === 'buildkite-agent' ? ` --tags queue=${queue}` : ` --queue ${queue}`
-  return `${program} start --token ${token} --endpoint ${window.location.origin}/v3${tags}`
 }

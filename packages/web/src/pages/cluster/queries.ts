@@ -1,24 +1,31 @@
 import { queryOptions } from '@tanstack/react-query'
 import { fetchWithin } from '../../api/fetch-within.ts'
 import { call, type Answer } from '../../api/call.ts'
+import type { Operations } from '../../api/operations.ts'
 import { query } from '../../api/queries.ts'
 
 const cluster = '/v2/organizations/{org}/clusters/{cluster}'
 
+export interface ClusterAddress {
+  org: string
+  cluster: string
+}
+
 export type Cluster = Answer<`GET ${typeof cluster}`>
 export type Queue = Answer<`GET ${typeof cluster}/queues`>[number]
+type NewQueue = NonNullable<Operations[`POST ${typeof cluster}/queues`]['body']>
+type ClusterChange = NonNullable<Operations[`PATCH ${typeof cluster}`]['body']>
+
+export const updateCluster = (params: ClusterAddress, body: ClusterChange) =>
+  call(`PATCH ${cluster}`, { params, body })
+
+export const deleteCluster = (params: ClusterAddress) => call(`DELETE ${cluster}`, { params })
+
+export const createQueue = (params: ClusterAddress, body: NewQueue, idempotencyKey: string) =>
+  call(`POST ${cluster}/queues`, { params, body, idempotencyKey })
 
 export const queuesQuery = (org: string, id: string) =>
   query(`GET ${cluster}/queues`, { params: { org, cluster: id }, query: { per_page: 100 } })
-
-export const tokensQuery = (org: string, id: string) =>
-  query(`GET ${cluster}/tokens`, { params: { org, cluster: id }, query: { per_page: 100 } })
-
-export const createToken = (org: string, id: string, description: string, idempotencyKey: string) =>
-  call(`POST ${cluster}/tokens`, { params: { org, cluster: id }, body: { description }, idempotencyKey })
-
-export const deleteToken = (org: string, id: string, token: string) =>
-  call(`DELETE ${cluster}/tokens/{token}`, { params: { org, cluster: id, token } })
 
 export interface AgentDownload {
   file: string

@@ -14,6 +14,7 @@ import { AgentTable } from '../agents/AgentTable.tsx'
 import { useAgents } from '../agents/use-agents.ts'
 import { StartAgentDialog } from '../cluster/StartAgentDialog.tsx'
 import { QueueChart } from './QueueChart.tsx'
+import { QueueMenu } from './QueueMenu.tsx'
 import { metricsQuery, pauseDispatch, resumeDispatch, waitingQuery, type Metrics } from './queries.ts'
 import { WaitingJobs } from './WaitingJobs.tsx'
 
@@ -50,6 +51,7 @@ export function QueuePage() {
             <Button isWrite kind="primary" icon="plus" onClick={() => setOpen('start')}>
               Start an agent
             </Button>
+            <QueueMenu address={address} queue={queue} isDefault={cluster.default_queue_id === queue.id} />
           </>
         )
       }

@@ -1,4 +1,5 @@
 import { call, type Answer } from '../../api/call.ts'
+import type { Operations } from '../../api/operations.ts'
 import { listQuery, query } from '../../api/queries.ts'
 import type { QueueAddress } from '../../api/resource-queries.ts'
 
@@ -6,6 +7,13 @@ const queue = '/v2/organizations/{org}/clusters/{cluster}/queues/{queue}'
 
 export type WaitingJob = Answer<`GET ${typeof queue}/jobs`>[number]
 export type Metrics = Answer<`GET ${typeof queue}/metrics`>
+
+type QueueChange = NonNullable<Operations[`PATCH ${typeof queue}`]['body']>
+
+export const updateQueue = (params: QueueAddress, body: QueueChange) =>
+  call(`PATCH ${queue}`, { params, body })
+
+export const deleteQueue = (params: QueueAddress) => call(`DELETE ${queue}`, { params })
 
 export const metricsQuery = (params: QueueAddress) => ({
   ...query(`GET ${queue}/metrics`, { params }),

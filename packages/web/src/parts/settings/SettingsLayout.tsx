@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router'
+import { Link, useLocation } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Icon } from '../Icon.tsx'
 import { showLabel } from '../labels.ts'
@@ -7,40 +7,52 @@ import { Page } from '../Page.tsx'
 import { usePhone } from '../use-media.ts'
 import styles from './SettingsLayout.module.css'
 
+interface Entry {
+  title: string
+  to: string
+  /** Addresses below this one belong to other entries. */
+  isExact?: boolean
+}
+
 interface Props {
   /** What the settings are of. */
   of: string
+  /** What the list has, where it is more than settings. */
+  kind?: string
   /** All pages of these settings that the person may open. */
-  pages: ReadonlyArray<{ title: string; to: string }>
+  pages: readonly Entry[]
   title: string
+  /** Beside the title. */
+  before?: ReactNode
   subtitle?: ReactNode
   actions?: ReactNode
   children: ReactNode
 }
 
 /** The list of pages at the left, and one of them beside it. */
-export const SettingsLayout = ({ of, pages, children, ...page }: Props) => {
+export const SettingsLayout = ({ of, kind = 'Settings', pages, children, ...page }: Props) => {
   const isPhone = usePhone()
-  const label = `Settings of ${showLabel(of)}`
+  const { pathname } = useLocation()
+  const label = `${kind} of ${showLabel(of)}`
   return (
     <div className={styles.columns}>
       {isPhone ? (
         <Menu
           label={label}
           className={styles.choice}
-          entries={pages.map(({ title, to }) => ({
-            label: title,
-            isChecked: title === page.title,
-            action: { to },
+          entries={pages.map((entry) => ({
+            label: entry.title,
+            isChecked: holds(entry, pathname),
+            action: { to: entry.to },
           }))}
         >
-          Settings
+          {kind}
           <Icon name="chevron-down" size={14} />
         </Menu>
       ) : (
         <nav aria-label={label} className={styles.list}>
-          {pages.map(({ title, to }) => (
-            <Link key={to} to={to} className={styles.link}>
+          {pages.map(({ title, to, isExact = false }) => (
+            <Link key={to} to={to} activeOptions={{ exact: isExact }} className={styles.link}>
               {title}
             </Link>
           ))}
@@ -50,3 +62,6 @@ export const SettingsLayout = ({ of, pages, children, ...page }: Props) => {
     </div>
   )
 }
+
+const holds = ({ to, isExact = false }: Entry, pathname: string) =>
+  pathname === to || (!isExact && pathname.startsWith(`${to}/`))
