@@ -95,6 +95,16 @@ const routeTree = rootRoute.addChildren([
     'ClusterTokensPage',
   ),
   lazyPage(
+    '/organizations/$org/clusters/$cluster/secrets',
+    () => import('./pages/cluster-secrets/page.tsx'),
+    'ClusterSecretsPage',
+  ),
+  lazyPage(
+    '/organizations/$org/clusters/$cluster/maintainers',
+    () => import('./pages/cluster-maintainers/page.tsx'),
+    'ClusterMaintainersPage',
+  ),
+  lazyPage(
     '/organizations/$org/clusters/$cluster/agent_images',
     () => import('./pages/agent-images/page.tsx'),
     'AgentImagesPage',

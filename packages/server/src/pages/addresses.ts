@@ -23,7 +23,7 @@ const patterns = [
   `${organization}/(?:start|builds|agents|clusters|pipelines/new)`,
   `${organization}/settings(?:/(?:${settings.join('|')}))?`,
   `${organization}/settings/teams/[\\w-]+`,
-  `${cluster}(?:/(?:tokens|agent_images|cache_volumes|settings))?`,
+  `${cluster}(?:/(?:tokens|secrets|maintainers|agent_images|cache_volumes|settings))?`,
   `${cluster}/queues/[\\w-]+`,
   `${cluster}(?:/queues/[\\w-]+)?/agents/[\\w-]+`,
   `${cluster}/agent_images/[\\w-]+`,

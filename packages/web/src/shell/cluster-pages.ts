@@ -16,6 +16,8 @@ interface ClusterPage {
 export const clusterPages = [
   { name: '', title: 'Queues', isManaged: false, isHosted: false },
   { name: 'tokens', title: 'Agent tokens', isManaged: true, isHosted: false },
+  { name: 'secrets', title: 'Secrets', isManaged: true, isHosted: false },
+  { name: 'maintainers', title: 'Maintainers', isManaged: false, isHosted: false },
   { name: 'agent_images', title: 'Agent images', isManaged: true, isHosted: true },
   { name: 'cache_volumes', title: 'Cache volumes', isManaged: true, isHosted: true },
   { name: 'settings', title: 'Settings', isManaged: true, isHosted: false },

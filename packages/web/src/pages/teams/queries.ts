@@ -25,3 +25,15 @@ export const createTeam = (org: string, body: NewTeam, idempotencyKey: string) =
 export const enableTeams = (org: string) => call(`POST ${teams}/enable`, { params: { org } })
 
 export const teamPath = (org: string, id: string) => `/organizations/${org}/settings/teams/${id}`
+
+export const findTeamsKey = (org: string) => [`GET ${teams}`, { org }] as const
+
+/** The first of those whose name has the text. */
+export async function findTeams(org: string, text: string, signal: AbortSignal) {
+  const found = await teamsQuery(org).queryFn({ signal })
+  const wanted = text.toLowerCase()
+  return found
+    .filter(({ name }) => name.toLowerCase().includes(wanted))
+    .slice(0, 20)
+    .map(({ id, name, slug }) => ({ id, name, detail: slug }))
+}
