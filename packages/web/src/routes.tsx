@@ -137,6 +137,7 @@ const routeTree = rootRoute.addChildren([
   settingsPage('pipelines', () => import('./pages/pipeline-defaults/page.tsx'), 'PipelineDefaultsPage'),
   settingsPage('retention', () => import('./pages/retention/page.tsx'), 'RetentionPage'),
   settingsPage('audit-log', () => import('./pages/audit-log/page.tsx'), 'AuditLogPage', readAuditSearch),
+  settingsPage('rules', () => import('./pages/rules/page.tsx'), 'RulesPage'),
   settingsPage('archive', () => import('./pages/archive/page.tsx'), 'ArchivePage'),
   lazyPage('/organizations/$org/start', () => import('./pages/first-run/page.tsx'), 'FirstRunPage'),
   lazyPage('/-/me', () => import('./pages/me/profile.tsx'), 'ProfilePage'),

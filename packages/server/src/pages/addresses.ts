@@ -13,6 +13,7 @@ const settings = [
   'pipelines',
   'retention',
   'audit-log',
+  'rules',
   'archive',
 ]
 

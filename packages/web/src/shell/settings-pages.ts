@@ -34,6 +34,7 @@ export const settingsPages = [
     isOpenTo: (may: Rights) => may.view_audit_log,
     refusal: onlyAdministrators,
   },
+  { name: 'rules', title: 'Rules', isOpenTo: () => true, refusal: '' },
   { name: 'archive', title: 'Archived pipelines', isOpenTo: () => true, refusal: '' },
 ] as const satisfies readonly SettingsPage[]
 
