@@ -217,7 +217,12 @@ withBrowser.describe('an organization in the browser', () => {
     const offered = await page.getByRole('main').getByRole('button').or(page.locator('main select')).count()
     expect(offered).toBe(0)
     const list = page.getByRole('navigation', { name: 'Settings of Before' })
-    expect(await list.getByRole('link').allInnerTexts()).toEqual(['Members', 'Teams', 'Archived pipelines'])
+    expect(await list.getByRole('link').allInnerTexts()).toEqual([
+      'Members',
+      'Teams',
+      'Rules',
+      'Archived pipelines',
+    ])
     for (const name of ['general', 'invitations', 'sso', 'api', 'pipelines', 'retention', 'audit-log']) {
       await page.goto(`${url}/organizations/${slug}/settings/${name}`)
       await page.getByText('You may not see this.').waitFor()

@@ -108,6 +108,7 @@ export async function createWorld(server: Client, settings: Settings): Promise<W
     configuration: passing,
   })
   const team = await createPeople(server, settings)
+  await furnishCluster(server, cluster)
   const old = await build(server, 'Old app', passing, 'The last one')
   await server.post(`${org}/pipelines/${old.pipeline}/archive`, {})
   return {
@@ -122,6 +123,30 @@ export async function createWorld(server: Client, settings: Settings): Promise<W
     agent: new URL(String(agents['0']?.['web_url'])).pathname,
     template: new URL(String(template.body['web_url'])).pathname,
   }
+}
+
+/** A secret, maintainers and a rule. */
+async function furnishCluster(server: Client, cluster: string): Promise<void> {
+  const path = `${org}/clusters/${cluster}`
+  await server.post(`${path}/secrets`, {
+    key: 'DEPLOY_TOKEN',
+    value: 'correct horse',
+    description: `:jest: ${longText}`,
+    policy: '- pipeline_slug: release\n',
+  })
+  const members = Object.values((await server.get(`${org}/members`)).body)
+  for (const { id: user } of members) await server.post(`${path}/maintainers`, { user })
+  const teams = Object.values((await server.get(`${org}/teams`)).body)
+  for (const { id: team } of teams) await server.post(`${path}/maintainers`, { team })
+  await server.post(`${org}/rules`, {
+    type: 'pipeline.trigger_build.pipeline',
+    description: ':jest: Releases of the app',
+    value: {
+      source_pipeline: 'web-app',
+      target_pipeline: 'release',
+      conditions: ['build.branch == "main"'],
+    },
+  })
 }
 
 /** Members, an invitation and a team. Returns the path of the team's page. */
