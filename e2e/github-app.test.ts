@@ -1,13 +1,13 @@
 // A repository connected by a GitHub App, with the real server, runner and git: the tokens that git and jobs get.
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { createPublicKey, generateKeyPairSync, randomBytes, verify } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Server as NetServer } from 'node:net'
-import { dirname, join } from 'node:path'
-import { buffer, json } from 'node:stream/consumers'
-import { afterAll, expect, it } from 'vitest'
+import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
+import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { aHostedRepository, startGitHost, type HostedRepository } from '../testbed/src/git-host.ts'
 import { aSharedDirectory, eventually, theServer } from './millrace.ts'
 
 // Self-signed; git does not verify it.
@@ -81,61 +81,13 @@ async function aGitHubApi(folder: string): Promise<{ port: number; minted: Minte
   return { port: await listen(server), minted }
 }
 
-/** Git's HTTP backend over TLS, for tokens that may read. */
-async function aGitServer(root: string, isGood: (token: string) => boolean): Promise<number> {
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    const [, basic = ''] = (request.headers.authorization ?? '').split(' ')
-    const [, password = ''] = Buffer.from(basic, 'base64').toString().split(':')
-    if (!isGood(password)) return response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="git"' }).end()
-    const { pathname, search } = new URL(request.url ?? '/', 'https://git.test')
-    const backend = spawn('git', ['http-backend'], {
-      env: {
-        PATH: process.env['PATH'],
-        GIT_PROJECT_ROOT: root,
-        GIT_HTTP_EXPORT_ALL: '1',
-        PATH_INFO: pathname,
-        QUERY_STRING: search.slice(1),
-        REQUEST_METHOD: request.method,
-        CONTENT_TYPE: request.headers['content-type'] ?? '',
-        HTTP_CONTENT_ENCODING: request.headers['content-encoding'] ?? '',
-        GIT_PROTOCOL: String(request.headers['git-protocol'] ?? ''),
-      },
-    })
-    request.pipe(backend.stdin)
-    const said = await buffer(backend.stdout)
-    const end = said.indexOf('\r\n\r\n')
-    for (const line of said.subarray(0, end).toString().split('\r\n')) {
-      const [name = '', value = ''] = line.split(': ')
-      if (name === 'Status') response.statusCode = Number.parseInt(value)
-      else response.setHeader(name, value)
-    }
-    return response.end(said.subarray(end + 4))
-  }
-  const server = createTlsServer(tls, (request, response) => {
-    answer(request, response).catch(() => response.destroy())
+async function aRepository(): Promise<HostedRepository> {
+  const repository = await aHostedRepository(aSharedDirectory())
+  await repository.push('refs/heads/main', {
+    greeting: 'hello from a private repository\n',
+    [workflow]: 'permissions: { contents: write }\n',
   })
-  return listen(server)
-}
-
-function aRepository(): { root: string; bare: string } {
-  const root = aSharedDirectory()
-  const [bare, work] = [join(root, 'acme/app.git'), join(root, 'work')]
-  const git = (...args: string[]) =>
-    execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...args], {
-      stdio: 'pipe',
-    })
-  git('init', '--quiet', '--bare', '--initial-branch=main', bare)
-  git('init', '--quiet', '--initial-branch=main', work)
-  const write = (name: string, text: string) => {
-    mkdirSync(dirname(join(work, name)), { recursive: true })
-    writeFileSync(join(work, name), text)
-  }
-  write('greeting', 'hello from a private repository\n')
-  write(workflow, 'permissions: { contents: write }\n')
-  git('-C', work, 'add', '.')
-  git('-C', work, 'commit', '--quiet', '-m', 'Begin')
-  git('-C', work, 'push', '--quiet', bare, 'main')
-  return { root, bare }
+  return repository
 }
 
 const asking = `
@@ -153,16 +105,17 @@ ask({ contents: 'write' }).then(() => ask({ issues: 'write' }))
 `
 
 it('checks out a private repository, and gets a token for what its workflow grants, by a GitHub App', async () => {
-  const { root, bare } = aRepository()
+  const { root, bare } = await aRepository()
   const { port: apiPort, minted } = await aGitHubApi(bare)
   const mayRead = (token: string) =>
     minted.some((one) => one.token === token && one.permissions['contents'] === 'read')
-  const gitPort = await aGitServer(root, mayRead)
+  const { port: gitPort, close } = await startGitHost({ root, mayRead, tls })
+  onTestFinished(close)
   const server = theServer()
   const org = '/v2/organizations/default'
   const connected = await server.post(`${org}/repository_connections`, {
     type: 'github_enterprise_app',
-    url: 'https://127.0.0.1',
+    url: `https://127.0.0.1:${gitPort}`,
     api_url: `http://127.0.0.1:${apiPort}`,
     app_id: 42,
     installation_id: 7,
@@ -172,7 +125,7 @@ it('checks out a private repository, and gets a token for what its workflow gran
     201,
     expect.stringMatching(/^SHA256:/),
   ])
-  const script = join(root, 'ask.cjs')
+  const script = join(aSharedDirectory(), 'ask.cjs')
   writeFileSync(script, asking)
   const pipeline = await server.post(`${org}/pipelines`, {
     name: 'Private',
