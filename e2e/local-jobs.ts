@@ -12,6 +12,7 @@ import {
   launch,
   program,
   startServer,
+  type Client,
   type Json,
   type Server,
   type Settings,
@@ -98,7 +99,7 @@ export function kept(running: ReturnType<typeof launch>): ReturnType<typeof laun
   return running
 }
 
-export async function aPipeline(server: Server, repository: string, command: string): Promise<string> {
+export async function aPipeline(server: Client, repository: string, command: string): Promise<string> {
   const name = `Pipeline ${Math.random().toString(36).slice(2)}`
   const skip = repository === 'none' ? { env: { BUILDKITE_SKIP_CHECKOUT: 'true' } } : {}
   // Dollar signs are for the shell.
@@ -110,7 +111,7 @@ export async function aPipeline(server: Server, repository: string, command: str
 }
 
 export async function build(
-  server: Server,
+  server: Client,
   pipeline: string,
   more: object,
 ): Promise<{ state: string; log: string }> {
@@ -127,7 +128,7 @@ export async function build(
 
 /** Does not wait for its end. */
 export async function startBuild(
-  server: Server,
+  server: Client,
   pipeline: string,
   more: object,
 ): Promise<{ builds: string; number: string }> {

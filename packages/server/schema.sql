@@ -1263,6 +1263,7 @@ create table repository_connections (
   private_key_sealed bytea,
   private_key_id text,
   private_key_hint text,
+  checkout_enabled boolean not null default false,
   constraint repository_connections_pkey PRIMARY KEY (id),
   constraint repository_connections_host_key UNIQUE (organization_id, host),
   constraint repository_connections_app_check CHECK (

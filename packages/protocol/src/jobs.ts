@@ -58,6 +58,8 @@ export const Job = Type.Object({
   state: Type.Optional(Type.String()),
   /** The build is of a fork that is not trusted; absent when it is not. Public agents do not know this. */
   from_fork: Type.Optional(Type.Boolean()),
+  /** The server relays the repository below the address of the job. Only to agents with the feature `repository-relay`. */
+  repository_relay: Type.Optional(Type.Boolean()),
 })
 export type Job = Static<typeof Job>
 

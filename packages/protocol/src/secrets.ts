@@ -11,6 +11,10 @@ export type RepositoryTokenRequest = Static<typeof RepositoryTokenRequest>
 export const RepositoryTokenResponse = Type.Object({ token: Type.String() })
 export type RepositoryTokenResponse = Static<typeof RepositoryTokenResponse>
 
+/** For people: how a job could get at a repository that it cannot read. Public agents do not ask. */
+export const RepositoryAccessResponse = Type.Object({ message: Type.String() })
+export type RepositoryAccessResponse = Static<typeof RepositoryAccessResponse>
+
 /** The fields are checked by hand, because agents show the answers to people. */
 export const WorkflowTokenRequest = Type.Object({
   repo_url: Type.Optional(Type.Unknown()),

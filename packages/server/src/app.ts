@@ -15,6 +15,7 @@ import { pingApi } from './agent-api/agents/pings.ts'
 import { pipelineApi } from './agent-api/steps/pipelines.ts'
 import { agentEndpoints } from './agent-api/endpoints.ts'
 import type { AgentRoute } from './agent-api/route.ts'
+import { repositoryRelayApi } from './agent-api/repository/relay.ts'
 import { repositoryTokenApi } from './agent-api/credentials/repository-tokens.ts'
 import { secretApi } from './agent-api/credentials/secrets.ts'
 import { stackApi } from './agent-api/stacks/stacks.ts'
@@ -186,6 +187,7 @@ export const agentApiRoutes: readonly AgentRoute[] = [
   ...oidcApi,
   ...pingApi,
   ...pipelineApi,
+  ...repositoryRelayApi,
   ...repositoryTokenApi,
   ...secretApi,
   ...stackApi,

@@ -1,5 +1,9 @@
 import type { OidcTokenRequest, OidcTokenResponse } from '@millrace/protocol/oidc.ts'
-import type { RepositoryTokenResponse, SecretResponse } from '@millrace/protocol/secrets.ts'
+import type {
+  RepositoryAccessResponse,
+  RepositoryTokenResponse,
+  SecretResponse,
+} from '@millrace/protocol/secrets.ts'
 import { ask, path } from '../http/call.ts'
 import type { Api } from '../http/call.ts'
 
@@ -25,4 +29,8 @@ export function requestRepositoryToken(
     path: path('jobs', jobId, 'repository_access_token'),
     json: { repo_url: repositoryUrl },
   })
+}
+
+export function askForAccess(api: Api, jobId: string): Promise<RepositoryAccessResponse> {
+  return ask(api, 'repositoryToken', { method: 'GET', path: path('jobs', jobId, 'repository_access') })
 }

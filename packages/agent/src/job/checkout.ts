@@ -5,9 +5,11 @@ import { mkdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasMetaData, setMetaData } from '../api/meta-data.ts'
 import { prepareCache } from './cache.ts'
+import { explainRefusal } from './explain-refusal.ts'
 import { JobFailure, MissingRevision } from './failure.ts'
 import { describeCommit, fetchAndCheckOut, refuseOptions, useCredentials } from './git.ts'
 import { runHooks, runReplacement } from './hooks.ts'
+import { useRelay } from './relay.ts'
 import { isTrue } from './run.ts'
 import type { JobRun } from './run.ts'
 
@@ -40,6 +42,7 @@ export async function runCheckoutPhase(run: JobRun): Promise<void> {
 async function checkOut(run: JobRun): Promise<void> {
   refuseOptions(run)
   await useCredentials(run)
+  let endRelay = useRelay(run)
   run.log.say('~~~ Checking out the code')
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -47,8 +50,15 @@ async function checkOut(run: JobRun): Promise<void> {
       return
     } catch (error) {
       const isOver = attempt >= ATTEMPTS || run.cancel.requested !== null
-      if (isOver || !(error instanceof JobFailure) || error instanceof MissingRevision) throw error
+      if (!(error instanceof JobFailure) || error instanceof MissingRevision) throw error
+      if (isOver) {
+        await explainRefusal(run)
+        throw error
+      }
       run.log.say(`# ${error.message}; trying again from an empty folder`)
+      if (endRelay !== null) run.log.say('# This time without the server, which relayed the repository.')
+      endRelay?.()
+      endRelay = null
       run.cwd = run.settings.buildPath
       await rm(run.checkoutPath, { recursive: true, force: true })
       await mkdir(run.checkoutPath, { recursive: true })

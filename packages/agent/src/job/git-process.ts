@@ -18,6 +18,12 @@ export async function readGit(run: JobRun, args: readonly string[]): Promise<str
   return await readProcess(run, ['git', ...args], gitVariables(run))
 }
 
+/** All its output, also when it fails. */
+export async function readAllOfGit(run: JobRun, args: readonly string[]): Promise<string> {
+  const script = 'git "$@" 2>&1 || true'
+  return (await readProcess(run, ['sh', '-c', script, 'sh', ...args], gitVariables(run))) ?? ''
+}
+
 /** Adds to the configuration that the environment gives git. */
 export function addGitConfig(env: Record<string, string>, key: string, value: string): void {
   const count = Number(env['GIT_CONFIG_COUNT'] ?? 0)

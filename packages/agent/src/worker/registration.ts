@@ -23,6 +23,7 @@ export function registrationOf(settings: Settings, number: number): RegisterRequ
 
 function featuresOf(settings: Settings): string[] {
   const features = {
+    'repository-relay': true,
     'streaming-pings': settings.pingMode !== 'poll-only',
     'acquire-job': settings.acquireJob !== null,
     'disconnect-after-job': settings.disconnectAfterJob,

@@ -1,11 +1,12 @@
 // Agent routes as endpoints: whose token it is, before the body is read. Every route reads its own body.
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { Dispatcher } from '../conductor/dispatch/dispatcher.ts'
 import { noteJobRequest } from '../conductor/lost-agents.ts'
 import type { Context } from '../context.ts'
 import { sendAnswer } from '../http/answer.ts'
 import type { Endpoint } from '../http/endpoint.ts'
+import { answerError, toApiError } from '../http/error-handler.ts'
 import type { RawQuery } from '../http/query.ts'
 import { holdAgentRequest } from '../http/limits/agent-requests.ts'
 import { untilGone } from '../http/limits/gone.ts'
@@ -41,6 +42,7 @@ export function agentEndpoints(
       holdAgentRequest(ctx, holder, untilGone(request))
       allowSlowBody(request, sender)
     },
+    ...(route.takesBasic ? { errorHandler: askForPassword } : {}),
     async handle(request, reply) {
       const input = {
         ctx,
@@ -52,6 +54,12 @@ export function agentEndpoints(
       return sendAnswer(reply, await route.run(input, owners.get(request) ?? {}))
     },
   }))
+}
+
+/** git sends a password only to who asks for one. */
+function askForPassword(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  if (toApiError(error)?.status === 401) void reply.header('WWW-Authenticate', 'Basic realm="Millrace"')
+  answerError(error, request, reply)
 }
 
 /** null: the route takes no token. */
@@ -87,7 +95,7 @@ async function authenticate(
 ): Promise<TokenOwners[TokenKind]> {
   if (/%00/.test(request.url)) throw badRequest('The URL contains a NUL character.')
   if (route.token === 'none') return {}
-  const token = readToken(request.headers.authorization)
+  const token = readToken(route, request.headers.authorization)
   if (token === null) throw unauthorized('Send the token as "Authorization: Token …".')
   switch (route.token) {
     case 'registration':
@@ -147,7 +155,9 @@ async function requireReach(
   if (rows.length === 0) throw otherJob()
 }
 
-function readToken(header: string | undefined): string | null {
+function readToken({ takesBasic }: AgentRoute, header: string | undefined): string | null {
+  const [, pair] = (takesBasic && /^Basic +([\w+/=]{1,1000}) *$/i.exec(header ?? '')) || []
+  if (pair !== undefined) return Buffer.from(pair, 'base64').toString('latin1').split(':')[1] ?? null
   const match = /^Token +([\x21-\x7e]{1,500}) *$/i.exec(header ?? '')
   return match?.[1] ?? null
 }

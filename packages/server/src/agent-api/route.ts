@@ -55,6 +55,8 @@ interface Definition<Kind extends TokenKind, Body extends TSchema> {
   isLast?: true
   /** Idle agents send it again and again, and no background loop has anything to do afterwards. */
   makesNoWork?: true
+  /** git sends the token as the password of Basic. */
+  takesBasic?: true
   body?: Body
   /** Default 1 MiB. */
   bodyLimitBytes?: number
@@ -92,6 +94,7 @@ export interface AgentRoute {
   forks: ForkAccess | null
   isLast: boolean
   makesNoWork: boolean
+  takesBasic: boolean
   body: TSchema | undefined
   bodyLimitBytes: number
   run(input: Omit<Input<TSchema>, 'body'>, owner: TokenOwners[TokenKind]): Promise<Answer>
@@ -107,6 +110,7 @@ export function agentRoute<const Kind extends TokenKind, Body extends TSchema = 
     reach = 'job',
     isLast = false,
     makesNoWork = false,
+    takesBasic = false,
     bodyLimitBytes = 1024 * 1024,
   } = definition
   const readBody = definition.body && bodyReader(definition.body, definition.mostValues)
@@ -118,6 +122,7 @@ export function agentRoute<const Kind extends TokenKind, Body extends TSchema = 
     forks: definition.forks ?? null,
     isLast,
     makesNoWork,
+    takesBasic,
     body: definition.body,
     bodyLimitBytes,
     async run(input, owner) {

@@ -14,8 +14,10 @@ interface Surroundings {
   priority: number
   runnableAt: string | null
   mayBeUntrusted: boolean
-  /** Whether the server can give git credentials for the repository. */
-  hasCredentials: boolean
+  /** The connection of the host of the repository, if jobs may check out with it. */
+  connection: { url: string; hasApp: boolean } | null
+  /** What its agent can do beyond the protocol. */
+  features: string[]
   /** The name and password for the repository, sealed. */
   userinfo: { sealed: string; keyId: string } | null
   job: StandardFacts['job']
@@ -40,7 +42,7 @@ export async function environmentOf(
 /** A command, and the variables it runs with. */
 export interface Command extends Pick<
   Surroundings,
-  'definition' | 'priority' | 'runnableAt' | 'mayBeUntrusted' | 'hasCredentials' | 'userinfo'
+  'definition' | 'priority' | 'runnableAt' | 'mayBeUntrusted' | 'connection' | 'features' | 'userinfo'
 > {
   work: ScriptWork
   env: Env
@@ -124,11 +126,13 @@ const lastUnblocker = sql`(
 
 const findSurroundings = prepared(
   (organizationId: string, jobId: string) => sql<Surroundings>`
-    select j.work, s.definition, j.priority, j.runnable_at as "runnableAt", ${mayBeUntrusted} as "mayBeUntrusted", exists (
-        select from pipelines p join repository_connections rc
+    select j.work, s.definition, j.priority, j.runnable_at as "runnableAt", ${mayBeUntrusted} as "mayBeUntrusted", (
+        select json_build_object('url', rc.url, 'hasApp', rc.private_key_sealed is not null)
+        from pipelines p join repository_connections rc
           on rc.organization_id = p.organization_id and rc.host = p.repository_host
-        where p.id = j.pipeline_id and p.repository ilike 'https://%' and rc.private_key_sealed is not null
-      ) as "hasCredentials",
+        where p.id = j.pipeline_id and rc.checkout_enabled
+          and coalesce(rc.token_sealed, rc.private_key_sealed) is not null
+      ) as connection, coalesce(a.features, '{}') as features,
       (select json_build_object('sealed', encode(p.repository_userinfo_sealed, 'base64'), 'keyId', p.repository_userinfo_key_id)
         from pipelines p where p.id = j.pipeline_id and p.repository_userinfo_sealed is not null) as userinfo,
       json_build_object('id', j.id, 'retriesCount', j.retries_count, 'timeoutMinutes', j.timeout_minutes) as job,

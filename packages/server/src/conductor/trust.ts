@@ -47,8 +47,8 @@ export async function originsOf(db: Db, organizationId: string, buildId: string)
   return rows[0] ?? { isFork: true, isPullRequest: true, isMergeQueue: true }
 }
 
-/** Earlier versions stored it in the pull request only. */
-const isFork = sql`(b.from_fork is true or coalesce(b.pull_request ->> 'fork' = 'true', false))`
+/** For queries with `builds b`. Earlier versions stored it in the pull request only. */
+export const isFork = sql<boolean>`(b.from_fork is true or coalesce(b.pull_request ->> 'fork' = 'true', false))`
 
 /** For queries with `builds b`: whether `isUntrusted` needs to look at the build. Few builds descend from others. */
 export const mayBeUntrusted = sql<boolean>`

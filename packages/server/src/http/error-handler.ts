@@ -21,7 +21,9 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
       'A request could not be carried out.',
     )
   }
-  if (known.status === 401) void reply.header('WWW-Authenticate', 'Bearer')
+  if (known.status === 401 && !reply.hasHeader('WWW-Authenticate')) {
+    void reply.header('WWW-Authenticate', 'Bearer')
+  }
   if (known.status === 429) void reply.header('Retry-After', String(known.details?.['reset']))
   if (known.status === 503) void reply.header('Retry-After', String(retryAfterSeconds))
   void reply.code(known.status).send(errorBody(known))

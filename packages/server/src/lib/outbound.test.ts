@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { createServer as createNetServer, type AddressInfo, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { cert, key } from '../../test/remote-hosts/certificate.ts'
@@ -51,6 +52,25 @@ async function listening(server: Server | ReturnType<typeof createNetServer>): P
   })
   return (server.address() as AddressInfo).port
 }
+
+describe('open', () => {
+  it('keeps what may not go over the internet on addresses that the operator allows', async () => {
+    const { port } = await aServer((_, response) => void response.end('there'))
+    const ask = async (address: string, allow: string, staysPrivate: boolean) => {
+      const client = outboundClient({ allow, resolve: async () => [address] })
+      closing.push(client.close)
+      const request = { method: 'GET', headers: {}, body: null, staysPrivate } as const
+      const signal = new AbortController().signal
+      return client.open({ ...request, url: `http://git.invalid:${port}/`, signal }).then(
+        async ({ body }) => text(body),
+        (error: OutboundError) => error.kind,
+      )
+    }
+    expect(await ask('127.0.0.1', '127.0.0.0/8', true)).toBe('there')
+    expect(await ask('203.0.114.1', '127.0.0.0/8', true)).toBe('refused')
+    expect(await ask('127.0.0.1', '', false)).toBe('refused')
+  })
+})
 
 describe('addresses that may be reached (abuse case 14)', () => {
   it.each([

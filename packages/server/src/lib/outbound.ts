@@ -3,7 +3,9 @@
 // fill its memory or hold it longer than the timeout.
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import type { Readable } from 'node:stream'
 import type { Agent, buildConnector } from 'undici'
+import { isInRanges } from './ip-ranges.ts'
 import { mayReach } from './outbound-addresses.ts'
 import { exchange, TooLate, type ExchangeLimits } from './outbound-exchange.ts'
 
@@ -27,6 +29,18 @@ export interface OutboundResponse {
   isCut: boolean
 }
 
+/** For a response of any length, such as a repository. */
+interface StreamRequest extends Pick<OutboundRequest, 'url' | 'headers' | 'body'> {
+  method: 'GET' | 'POST'
+  /** Connects only to addresses that the operator allows by name, for what may not go over the internet. */
+  staysPrivate: boolean
+  signal: AbortSignal
+}
+
+interface StreamResponse extends Pick<OutboundResponse, 'status' | 'headers'> {
+  body: Readable
+}
+
 /** `refused`: the address is not allowed, so retrying is useless. */
 export class OutboundError extends Error {
   readonly kind: 'refused' | 'failed'
@@ -40,6 +54,8 @@ export class OutboundError extends Error {
 export interface OutboundClient {
   /** Returns any status of the receiver. Throws an OutboundError when there is no response. */
   send(request: OutboundRequest): Promise<OutboundResponse>
+  /** The same with a body that the caller reads or destroys. */
+  open(request: StreamRequest): Promise<StreamResponse>
   close(): Promise<void>
 }
 
@@ -54,6 +70,14 @@ export interface OutboundOptions extends Partial<ExchangeLimits> {
 const resolveName: Resolve = async (hostname) =>
   (await lookup(hostname, { all: true })).map(({ address }) => address)
 
+interface Kind {
+  tlsVerify: boolean
+  staysPrivate: boolean
+}
+
+/** A host that packs a large repository says nothing for a while. */
+const streamMs = 60_000
+
 /** How many addresses of a name are tried. */
 const mostAddresses = 3
 
@@ -65,11 +89,13 @@ export function outboundClient({
   keptBytes = 16_384,
 }: OutboundOptions): OutboundClient {
   // Loading undici takes a twentieth of the start, so the first request loads it.
-  const makeAgent = async (rejectUnauthorized: boolean): Promise<Agent> => {
+  const makeAgent = async ({ tlsVerify: rejectUnauthorized, staysPrivate }: Kind): Promise<Agent> => {
     const undici = await import('undici')
     const connect = undici.buildConnector({ rejectUnauthorized, timeout: timeoutMs / 2 })
     return new undici.Agent({
-      connect: guarded(connect, resolve, allow),
+      connect: guarded(connect, resolve, (address) =>
+        staysPrivate ? isInRanges(address, allow) : mayReach(address, allow),
+      ),
       // One connection per request in flight, so that tenants with the same host never wait for each other. The callers
       // limit the number of requests.
       connections: null,
@@ -79,10 +105,11 @@ export function outboundClient({
       maxHeaderSize: 16_384,
     })
   }
-  const agents = new Map<boolean, Promise<Agent>>()
-  const agentWith = (rejectUnauthorized: boolean): Promise<Agent> => {
-    const agent = agents.get(rejectUnauthorized) ?? makeAgent(rejectUnauthorized)
-    agents.set(rejectUnauthorized, agent)
+  const agents = new Map<string, Promise<Agent>>()
+  const agentWith = (kind: Kind): Promise<Agent> => {
+    const key = `${kind.tlsVerify} ${kind.staysPrivate}`
+    const agent = agents.get(key) ?? makeAgent(kind)
+    agents.set(key, agent)
     return agent
   }
 
@@ -91,7 +118,7 @@ export function outboundClient({
       const { origin, pathname, search } = readUrl(url)
       try {
         const { headers: answered, ...answer } = await exchange(
-          await agentWith(tlsVerify),
+          await agentWith({ tlsVerify, staysPrivate: false }),
           {
             origin,
             path: pathname + search,
@@ -104,6 +131,25 @@ export function outboundClient({
         return { ...answer, headers: flat(answered) }
       } catch (error) {
         throw explained(error, timeoutMs)
+      }
+    },
+    async open({ method, url, headers, body, staysPrivate, signal }) {
+      const { origin, pathname, search } = readUrl(url)
+      try {
+        const agent = await agentWith({ tlsVerify: true, staysPrivate })
+        const answer = await agent.request({
+          origin,
+          path: pathname + search,
+          method,
+          headers: { 'User-Agent': 'Millrace', ...headers },
+          body,
+          headersTimeout: streamMs,
+          bodyTimeout: streamMs,
+          signal,
+        })
+        return { status: answer.statusCode, headers: flat(answer.headers), body: answer.body }
+      } catch (error) {
+        throw explained(error, streamMs)
       }
     },
     async close() {
@@ -128,7 +174,7 @@ function readUrl(text: string): URL {
 function guarded(
   connect: buildConnector.connector,
   resolve: Resolve,
-  allow: string,
+  isAllowed: (address: string) => boolean,
 ): buildConnector.connector {
   const connectTo = (options: buildConnector.Options, address: string) =>
     new Promise<Outcome>((done) => {
@@ -137,7 +183,7 @@ function guarded(
     })
   const find = async (options: buildConnector.Options): Promise<Outcome> => {
     const addresses = await addressesOf(options.hostname, resolve)
-    const reachable = addresses.filter((address) => mayReach(address, allow)).slice(0, mostAddresses)
+    const reachable = addresses.filter(isAllowed).slice(0, mostAddresses)
     let outcome: Outcome = [refusal(options.hostname), null]
     for (const address of reachable) {
       outcome = await connectTo(options, address)

@@ -7,6 +7,7 @@ import { isIP } from 'node:net'
 import { sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Resolve } from '../lib/outbound.ts'
+import { isInRanges } from '../lib/ip-ranges.ts'
 import { mayReach } from '../lib/outbound-addresses.ts'
 
 interface LsRemoteOptions {
@@ -16,7 +17,7 @@ interface LsRemoteOptions {
   directories: readonly string[]
   /** Whether ssh may use the keys of this process's user; false when absent. */
   mayUseSshKeys?: boolean
-  /** Sent only over TLS. */
+  /** Sent over TLS, or to an address that `allow` names. */
   credentials: { username: string; password: string } | null
   resolve?: Resolve
   timeoutMs?: number
@@ -31,7 +32,8 @@ export async function lsRemote(repository: string, options: LsRemoteOptions): Pr
   const remote = await findRemote(repository, options)
   if ('reason' in remote) return { ok: false, reason: remote.reason }
   const result = await runGit(remote, options.timeoutMs ?? 20_000)
-  return result.ok ? { ok: true, refs: readRefs(result.output) } : result
+  if (result.ok) return { ok: true, refs: readRefs(result.output) }
+  return remote.withholds ? { ok: false, reason: `${result.reason} ${notOverHttp}` } : result
 }
 
 /** Commits by refs; for an annotated tag, the commit it points to. */
@@ -44,7 +46,12 @@ export function readRefs(output: string): Map<string, string> {
   return refs
 }
 
+const notOverHttp =
+  'The credentials of the connection were not sent: over plain http they go only to addresses that MILLRACE_OUTBOUND_ALLOW names.'
+
 interface Remote {
+  /** There are credentials, but not for this address. */
+  withholds?: boolean
   url: string
   protocol: string
   config: Record<string, string>
@@ -73,7 +80,7 @@ async function findRemote(
     there.hostname = isIP(address) === 6 ? `[${address}]` : address
     return { url: there.href, protocol, config: {}, env: {} }
   }
-  return viaHttp(url, address, options.credentials)
+  return viaHttp(url, address, options)
 }
 
 /** `git@host:path` is ssh; null: not the address of a host. */
@@ -114,14 +121,16 @@ function viaSsh(url: string, host: string, address: string): Remote {
   return { url, protocol: 'ssh', config: {}, env }
 }
 
-function viaHttp(url: URL, address: string, credentials: LsRemoteOptions['credentials']): Remote {
+function viaHttp(url: URL, address: string, { credentials, allow }: LsRemoteOptions): Remote {
   const port = url.port || (url.protocol === 'https:' ? '443' : '80')
   const shown = isIP(address) === 6 ? `[${address}]` : address
-  const sends = credentials !== null && url.protocol === 'https:' && url.username === ''
+  const isSafe = url.protocol === 'https:' || isInRanges(address, allow)
+  const sends = credentials !== null && isSafe && url.username === ''
   const pair = sends ? Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64') : ''
   return {
     url: url.href,
     protocol: url.protocol.slice(0, -1),
+    withholds: credentials !== null && !isSafe,
     config: {
       'http.curloptResolve': `${url.hostname}:${port}:${shown}`,
       'http.followRedirects': 'false',

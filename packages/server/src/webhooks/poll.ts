@@ -7,11 +7,8 @@ import { inTransaction } from '../db/transaction.ts'
 import { newId } from '../lib/ids.ts'
 import { joinUserinfo } from '../lib/userinfo.ts'
 import { enqueueAll } from '../tasks/enqueue.ts'
-import { locate } from '../source-hosts/settings.ts'
-import * as connections from '../resources/pipelines/repository_connections/queries.ts'
+import { findReading } from '../resources/pipelines/repository_connections/reading.ts'
 import type { HostEvent } from '../source-hosts/events.ts'
-import { TokenRefused } from '../source-hosts/host.ts'
-import { hostOfType } from '../source-hosts/hosts.ts'
 import { isRefName, readRef, unknownRef } from '../source-hosts/fields.ts'
 import { lsRemote, type RemoteRefs } from './ls-remote.ts'
 import * as polls from './poll-queries.ts'
@@ -66,18 +63,15 @@ export async function pollRepository(ctx: Context, claim: PollClaim): Promise<vo
 
 /** Without a token the repository may still be public. */
 async function ask(ctx: Context, claimed: ClaimedPoll): Promise<RemoteRefs> {
-  const found = await credentialsFor(ctx, claimed).catch((error: unknown) => {
-    if (error instanceof TokenRefused) return error
-    throw error
-  })
-  const isRefused = found instanceof TokenRefused
-  const remote = await lsRemote(addressOf(ctx, claimed), {
+  const address = addressOf(ctx, claimed)
+  const found = await findReading(ctx, claimed.organization_id, address, 'poll')
+  const remote = await lsRemote(address, {
     mayUseSshKeys: await mayUseSshKeys(ctx, claimed),
     allow: ctx.config.outboundAllow.join(' '),
     directories: ctx.config.pollDirectories,
-    credentials: isRefused ? null : found,
+    credentials: found.ok ? found.reading : null,
   })
-  return isRefused && !remote.ok ? { ok: false, reason: found.message } : remote
+  return remote.ok || found.ok || found.reason === null ? remote : { ok: false, reason: found.reason }
 }
 
 async function mayUseSshKeys({ db, config }: Context, claimed: ClaimedPoll): Promise<boolean> {
@@ -137,15 +131,4 @@ function eventOf(ref: string, to: string | null): HostEvent {
   return to === null
     ? { kind: 'deleted', ...named }
     : { kind: 'pushed', ...named, commit: to, message: null, author: null }
-}
-
-async function credentialsFor(ctx: Context, claimed: ClaimedPoll) {
-  const { organization_id: orgId, repository_host: host } = claimed
-  const connection = await connections.findByHost(ctx.db, orgId, host)
-  const token = connection && hostOfType(connection.type).token
-  const isOverTls = /^https:/i.test(claimed.repository)
-  if (connection === undefined || !token || !isOverTls) return null
-  const repository = locate(claimed.repository)?.path ?? ''
-  const password = await token.find(ctx, connection, repository, { contents: 'read' })
-  return password === null ? null : { username: token.gitUsername, password }
 }

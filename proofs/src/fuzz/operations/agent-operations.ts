@@ -21,7 +21,11 @@ import {
 } from '@millrace/protocol/meta-data.ts'
 import { OidcTokenResponse } from '@millrace/protocol/oidc.ts'
 import { PipelineUploadStatusResponse } from '@millrace/protocol/pipelines.ts'
-import { RepositoryTokenResponse, SecretResponse } from '@millrace/protocol/secrets.ts'
+import {
+  RepositoryAccessResponse,
+  RepositoryTokenResponse,
+  SecretResponse,
+} from '@millrace/protocol/secrets.ts'
 import {
   StepCacheRestoreResponse,
   StepCacheSaveResponse,
@@ -172,6 +176,8 @@ export const agentOperations: Readonly<Record<string, AgentOperation>> = {
     answer: RepositoryTokenResponse,
     examples: [{ repo_url: '$repository', workflow: 'ci.yml', permissions: { contents: 'read' } }],
   },
+  'GET /v3/jobs/{job}/repository.git/info/refs': { query: { service: 'git-upload-pack' } },
+  'GET /v3/jobs/{job}/repository_access': { answer: RepositoryAccessResponse },
   'GET /v3/jobs/{job}/secrets': { answer: SecretResponse, query: { key: '$secret_key' } },
   'POST /v3/stacks/register': {
     examples: [{ key: '$unique', type: 'kubernetes', queue_key: 'default', metadata: { a: 'b' } }],

@@ -203,6 +203,29 @@ const jobOfApp: State = async (world) => {
   }
 }
 
+/** A running job whose repository the server relays. A host has one connection. */
+const relayedJob: State = async (world) => {
+  const [path, { hostname }] = ['/repository_connections', new URL(world.remote)]
+  const known = (await world.call('GET', `${path}?per_page=100`)) as unknown as Array<{
+    id: string
+    repository_host: string
+  }>
+  const old = known.find(({ repository_host: host }) => host === hostname)
+  const connection = { url: world.remote, token: 'a-token-of-the-host', checkout_enabled: true }
+  if (old === undefined) await world.call('POST', path, { type: 'gitea', ...connection })
+  else await world.call('PATCH', `${path}/${old.id}`, connection)
+  const made = await world.call('POST', '/pipelines', {
+    name: world.unique(),
+    repository: `${world.remote}/acme/app.git`,
+    cluster_id: world.id('cluster'),
+    configuration: oneStep,
+  })
+  const build = await newBuild(world, String(made.slug))
+  const [job] = jobsOf(build)
+  const run = await runJob(world, String(job?.id))
+  return { ids: idsOf(build, job), secrets: { job: run.token } }
+}
+
 const buildDelivery: State = async (world) => {
   const made = await newPipeline(world, `notify: [{ webhook: "${world.remote}/hook" }]\n${oneStep}`)
   const build = await newBuild(world, String(made.slug))
@@ -527,6 +550,7 @@ export const states: ReadonlyMap<string, State> = new Map([
     jobOfApp,
   ),
   ...at('POST', '/v3/jobs/{job}/github_workflow_access_token', jobOfApp),
+  ...at('POST', '/v3/jobs/{job}/repository.git/git-upload-pack', relayedJob),
   ...at('PUT', '/v3/jobs/{job}/artifacts', announced),
   ...at('POST', '/v3/uploads', announced),
   ...at('PUT', '/v3/uploads/{artifact}/parts/{part}', announcedParts),

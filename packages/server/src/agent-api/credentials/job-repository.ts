@@ -3,11 +3,14 @@ import type { Context } from '../../context.ts'
 import { hostOf, hostSettings, locate, type Settings } from '../../source-hosts/settings.ts'
 import { appOf, type App } from '../../source-hosts/github/installation-token.ts'
 import * as connections from '../../resources/pipelines/repository_connections/queries.ts'
+import { isAt, readHttpUrl } from '../../resources/pipelines/repository_connections/reading.ts'
 import type { RunningJob } from '../tokens.ts'
 
 /** The repository of a job's pipeline, at a host that has a connection. */
 export interface JobRepository {
   host: string
+  /** With the port, where it is not https's usual one. */
+  origin: string
   /** `owner/name` */
   path: string
   commit: string
@@ -28,8 +31,12 @@ export async function findRepository(ctx: Context, job: RunningJob): Promise<Job
   const path = found && locate(found.repository)?.path
   const connection = host ? await connections.findByHost(ctx.db, job.organizationId, host) : undefined
   if (!host || !path || connection === undefined) return null
+  const origin = originOf(found.repository)
+  const url = readHttpUrl(found.repository)
+  if (url !== null && !isAt(connection, url)) return null
   return {
     host,
+    origin,
     path,
     commit: found.commit,
     mayHaveTokens: hostSettings(found.settings).github_workflow_access_tokens_enabled,
@@ -40,10 +47,16 @@ export async function findRepository(ctx: Context, job: RunningJob): Promise<Job
 
 /** Whether everything that a token depends on is the same. */
 export function isUnchanged(before: JobRepository, now: JobRepository): boolean {
-  const essentials = ({ host, path, mayHaveTokens, app }: JobRepository) =>
-    JSON.stringify([host, path, mayHaveTokens, app && { ...app, sealed: null, keyId: null }])
+  const essentials = ({ host, origin, path, mayHaveTokens, app }: JobRepository) =>
+    JSON.stringify([host, origin, path, mayHaveTokens, app && { ...app, sealed: null, keyId: null }])
   return essentials(before) === essentials(now)
 }
 
-export const isSame = (url: string, { host, path }: JobRepository): boolean =>
-  hostOf(url) === host && locate(url)?.path.toLowerCase() === path.toLowerCase()
+export const isSame = (url: string, { host, origin, path }: JobRepository): boolean =>
+  hostOf(url) === host && originOf(url) === origin && locate(url)?.path.toLowerCase() === path.toLowerCase()
+
+/** An address of ssh stands for the host itself. */
+function originOf(repository: string): string {
+  const url = readHttpUrl(repository)
+  return url === null || url.port === '' ? 'https' : `${url.protocol}${url.port}`
+}

@@ -19,8 +19,8 @@ import { countRequest, makeWorkflowToken, requireOrigin } from './workflow-token
 const forCheckout = {
   method: 'POST',
   token: 'job',
-  // The token of a fork's job can only read the repository.
-  forks: 'own_job',
+  // The relay gives them their own pull request.
+  forks: { refused: 'tokens of the repository' },
   body: RepositoryTokenRequest,
   async handler({
     ctx,
@@ -32,7 +32,7 @@ const forCheckout = {
     body: RepositoryTokenRequest
   }): Promise<Answer> {
     const found = await findRepository(ctx, job)
-    if (found?.app == null) {
+    if (found?.app == null || !found.connection.checkout_enabled) {
       throw refused(
         'No repository provider is connected, so there are no credentials to give out: let git use its own.',
       )

@@ -6,6 +6,7 @@ import type { Env } from '@millrace/engine/environment.ts'
 import { findCommand, type Command } from '../../conductor/environment.ts'
 import { isUntrusted } from '../../conductor/trust.ts'
 import type { Context } from '../../context.ts'
+import { checkoutAnswer } from './checkout-answer.ts'
 import { joinUserinfo, withoutUserinfo } from '../../lib/userinfo.ts'
 
 const chunkBytes = 100 * 1024
@@ -20,13 +21,14 @@ export async function jobAnswer(
 ): Promise<Job> {
   const command = await findCommand(ctx, organizationId, jobId)
   if (command === null) throw new Error('A job that runs no command was accepted.')
-  const { work, definition, priority, runnableAt, hasCredentials, buildId } = command
+  const { work, definition, priority, runnableAt, buildId } = command
   const isFromFork = command.mayBeUntrusted && (await isUntrusted(ctx.db, organizationId, [buildId]))
   const env = isFromFork ? withPlainAddress(command.env) : withUserinfo(ctx, command)
+  const checkout = checkoutAnswer({ ...command, env }, { url: ctx.config.url, jobId, isFromFork })
   return {
     id: jobId,
     token,
-    env: { ...(hasCredentials ? askingForCredentials : {}), ...env },
+    ...checkout,
     chunks_max_size_bytes: chunkBytes,
     large_chunks_max_size_bytes: largeChunkBytes,
     chunks_interval_seconds: 1,
@@ -57,12 +59,6 @@ const withPlainAddress = (env: Env): Env =>
 const placeOf = (address: string): string | null => {
   const url = URL.canParse(address) ? new URL(address) : null
   return url === null ? null : `${url.protocol}//${url.host}`
-}
-
-/** Makes git ask the server for credentials; under the current and the former name of the variable. */
-const askingForCredentials = {
-  BUILDKITE_USE_REPOSITORY_PROVIDER_GIT_CREDENTIALS: 'true',
-  BUILDKITE_USE_GITHUB_APP_GIT_CREDENTIALS: 'true',
 }
 
 /**

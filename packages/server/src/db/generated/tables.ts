@@ -938,6 +938,7 @@ export interface Tables {
     private_key_sealed: Buffer | null
     private_key_id: string | null
     private_key_hint: string | null
+    checkout_enabled: Generated<boolean>
   }
   retention_progress: {
     pipeline_id: string

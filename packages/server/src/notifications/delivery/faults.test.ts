@@ -41,6 +41,7 @@ beforeAll(async () => {
   await app.ctx.outbound.close()
   app.ctx.outbound = {
     send: (request) => (hanging.has(request.url) ? impatient : patient).send(request),
+    open: patient.open,
     close: async () => void (await Promise.all([impatient.close(), patient.close()])),
   }
 })

@@ -3,7 +3,15 @@ import type { AuditType } from '../../../audit/types.ts'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Trx } from '../../../db/pool.ts'
 
-export const audited = ['type', 'url', 'api_url', 'host', 'app_id', 'installation_id'] as const
+export const audited = [
+  'type',
+  'url',
+  'api_url',
+  'host',
+  'app_id',
+  'installation_id',
+  'checkout_enabled',
+] as const
 
 export async function recordConnection(
   trx: Trx,

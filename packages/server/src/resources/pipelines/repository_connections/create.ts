@@ -18,7 +18,12 @@ export async function createConnection(
     repository_host: body.repository_host,
   })
   const credentials = { ...noCredentials, ...readCredentials(ctx, noCredentials, body) }
-  const fields = { type: body.type, ...address, ...credentials }
+  const fields = {
+    type: body.type,
+    ...address,
+    ...credentials,
+    checkout_enabled: body.checkout_enabled ?? true,
+  }
   refuseUselessCredentials(fields)
   const { type, host } = fields
   const id = newId()

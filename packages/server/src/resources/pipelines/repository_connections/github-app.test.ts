@@ -393,7 +393,7 @@ describe('a GitHub App', () => {
 
   it('has repositories polled with a token that may read them', async () => {
     // No repository answers here; the test looks at the request for a token before it.
-    await connect({ type: 'github_enterprise_app', url: 'https://127.0.0.1' })
+    await connect({ type: 'github_enterprise_app', url: 'https://127.0.0.1:1' })
     const address = (name: string) => `https://127.0.0.1:1/acme/${name}.git`
     const pipeline = await aPublished('steps: []', { repository: address('gone'), poll_interval_seconds: 30 })
     const pollError = async () =>

@@ -19,6 +19,7 @@ export const presentConnection = (
   installation_id: connection.installation_id,
   private_key: connection.private_key_hint,
   webhook_secret: connection.webhook_secret_hint,
+  checkout_enabled: connection.checkout_enabled,
   problem: connection.problem,
   problem_at: connection.problem_at,
   created_at: connection.created_at,

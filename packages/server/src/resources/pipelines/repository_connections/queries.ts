@@ -24,6 +24,8 @@ export interface ConnectionFields {
   webhook_secret_sealed: Buffer | null
   webhook_secret_key_id: string | null
   webhook_secret_hint: string | null
+  /** Whether jobs may check repositories out with it. */
+  checkout_enabled: boolean
 }
 
 export interface ConnectionRow extends ConnectionFields {
@@ -37,7 +39,7 @@ export interface ConnectionRow extends ConnectionFields {
 const select = sql`
   select c.id, c.type, c.url, c.api_url, c.host, c.token_sealed, c.token_key_id, c.token_hint, c.app_id,
     c.installation_id, c.private_key_sealed, c.private_key_id, c.private_key_hint, c.webhook_secret_sealed,
-    c.webhook_secret_key_id, c.webhook_secret_hint, c.problem, c.problem_at, c.created_at,
+    c.webhook_secret_key_id, c.webhook_secret_hint, c.checkout_enabled, c.problem, c.problem_at, c.created_at,
     ${userJson('creator')} as created_by
   from repository_connections c left join users creator on creator.id = c.created_by`
 

@@ -51,6 +51,7 @@ describe('POST /organizations/{org.slug}/repository_connections', () => {
         installation_id: null,
         private_key: null,
         webhook_secret: `${'X'.repeat(15)}abcd`,
+        checkout_enabled: true,
         problem: null,
         problem_at: null,
         created_at: expect.any(String),

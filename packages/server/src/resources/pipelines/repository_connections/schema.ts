@@ -21,6 +21,9 @@ export const RepositoryConnection = Type.Object(
     installation_id: orNull(text('Where the GitHub App is installed.')),
     private_key: orNull(text('The fingerprint of the key of the GitHub App, as GitHub shows it.')),
     webhook_secret: orNull(text('All but the last characters are masked.')),
+    checkout_enabled: Type.Boolean({
+      description: 'Whether jobs check out the repositories of their pipelines with its token or App.',
+    }),
     problem: orNull(text('Why the last commit status could not be sent; null when it was.')),
     problem_at: orNull(timestamp('When a commit status could last not be sent; null when the last one was.')),
     created_at: Timestamp,
@@ -64,6 +67,12 @@ const fields = {
   installation_id: optional(Id('The number at the end of the address of the settings of the installation.')),
   private_key: optional(Type.String({ maxLength: 20_000 }), 'Private key of the GitHub App, in PEM form.'),
   webhook_secret: optional(Type.String({ maxLength: 1000 }), 'Secret that webhooks are signed with.'),
+  checkout_enabled: Type.Optional(
+    Type.Boolean({
+      description:
+        'Default true. Whoever may edit a pipeline then chooses what its jobs read of all that the token or App reads.',
+    }),
+  ),
 }
 
 export const CreateRepositoryConnection = Type.Object(

@@ -23,7 +23,11 @@ export async function updateConnection(
       api_url: body.api_url === undefined && !hasMoved ? before.api_url : body.api_url,
       repository_host: body.repository_host === undefined && !hasMoved ? before.host : body.repository_host,
     })
-    const set = { ...address, ...readCredentials(ctx, before, body) }
+    const set = {
+      ...address,
+      ...readCredentials(ctx, before, body),
+      ...(body.checkout_enabled === undefined ? {} : { checkout_enabled: body.checkout_enabled }),
+    }
     const fields = { ...before, ...set }
     refuseUselessCredentials(fields)
     refuseMovedSecret(before, fields, body)
@@ -51,7 +55,7 @@ function refuseMovedSecret(
   after: connections.ConnectionFields,
   body: UpdateRepositoryConnectionBody,
 ): void {
-  const isSame = before.api_url === after.api_url && before.host === after.host
+  const isSame = (['url', 'api_url', 'host'] as const).every((name) => before[name] === after[name])
   const isOld = (now: Buffer | null, then: Buffer | null) => now !== null && now === then
   const isToken = isOld(after.token_sealed, before.token_sealed)
   const isKey = isOld(after.private_key_sealed, before.private_key_sealed)
