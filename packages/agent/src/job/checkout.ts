@@ -56,9 +56,7 @@ async function checkOut(run: JobRun): Promise<void> {
         throw error
       }
       run.log.say(`# ${error.message}; trying again from an empty folder`)
-      if (endRelay !== null) run.log.say('# This time without the server, which relayed the repository.')
-      endRelay?.()
-      endRelay = null
+      endRelay = alternate(run, endRelay)
       run.cwd = run.settings.buildPath
       await rm(run.checkoutPath, { recursive: true, force: true })
       await mkdir(run.checkoutPath, { recursive: true })
@@ -66,6 +64,14 @@ async function checkOut(run: JobRun): Promise<void> {
       await run.settings.clock.sleep(RETRY_SECONDS * 1000, run.cancel.over)
     }
   }
+}
+
+/** The agent may have credentials of its own, and a server that restarts is back for the third attempt. */
+function alternate(run: JobRun, endRelay: (() => void) | null): (() => void) | null {
+  if (endRelay === null) return useRelay(run)
+  run.log.say('# This time without the server, which relayed the repository.')
+  endRelay()
+  return null
 }
 
 /** The first job with a checkout reports the build's commit. */
