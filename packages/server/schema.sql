@@ -524,6 +524,21 @@ create table commit_statuses (
   constraint commit_statuses_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
 );
 
+create table deploy_keys (
+  pipeline_id uuid not null,
+  organization_id uuid not null,
+  public_key text not null,
+  fingerprint text not null,
+  private_key_sealed bytea not null,
+  private_key_id text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  created_by uuid,
+  constraint deploy_keys_pkey PRIMARY KEY (pipeline_id),
+  constraint deploy_keys_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
+  constraint deploy_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint deploy_keys_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
+);
+
 create table event_horizon (
   is_only boolean not null default true,
   xid bigint not null,

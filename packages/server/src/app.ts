@@ -64,6 +64,7 @@ import { bannerRoutes } from './resources/people/banners/routes.ts'
 import { badgeRoutes } from './resources/pipelines/badges/routes.ts'
 import { buildRoutes } from './resources/builds/builds/routes.ts'
 import { cacheRoutes } from './resources/pipelines/caches/routes.ts'
+import { deployKeyRoutes } from './resources/pipelines/deploy_key/routes.ts'
 import { cacheVolumeRoutes } from './resources/clusters/cache_volumes/routes.ts'
 import { clusterTokenRoutes } from './resources/clusters/cluster-tokens/routes.ts'
 import { clusterRoutes } from './resources/clusters/clusters/routes.ts'
@@ -133,6 +134,7 @@ export const slices: Slices = {
   clusters: clusterRoutes,
   'commit-statuses': commitStatusRoutes,
   deliver: webhookRoutes,
+  deploy_key: deployKeyRoutes,
   deliveries: deliveryRoutes,
   emojis: emojiRoutes,
   events: eventRoutes,

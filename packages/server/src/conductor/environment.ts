@@ -16,6 +16,8 @@ interface Surroundings {
   mayBeUntrusted: boolean
   /** The connection of the host of the repository, if jobs may check out with it. */
   connection: { url: string; hasApp: boolean } | null
+  /** Whether the pipeline has a deploy key. */
+  hasDeployKey: boolean
   /** What its agent can do beyond the protocol. */
   features: string[]
   /** The name and password for the repository, sealed. */
@@ -42,7 +44,14 @@ export async function environmentOf(
 /** A command, and the variables it runs with. */
 export interface Command extends Pick<
   Surroundings,
-  'definition' | 'priority' | 'runnableAt' | 'mayBeUntrusted' | 'connection' | 'features' | 'userinfo'
+  | 'definition'
+  | 'priority'
+  | 'runnableAt'
+  | 'mayBeUntrusted'
+  | 'connection'
+  | 'hasDeployKey'
+  | 'features'
+  | 'userinfo'
 > {
   work: ScriptWork
   env: Env
@@ -132,7 +141,8 @@ const findSurroundings = prepared(
           on rc.organization_id = p.organization_id and rc.host = p.repository_host
         where p.id = j.pipeline_id and rc.checkout_enabled
           and coalesce(rc.token_sealed, rc.private_key_sealed) is not null
-      ) as connection, coalesce(a.features, '{}') as features,
+      ) as connection, exists (select from deploy_keys k where k.pipeline_id = j.pipeline_id) as "hasDeployKey",
+      coalesce(a.features, '{}') as features,
       (select json_build_object('sealed', encode(p.repository_userinfo_sealed, 'base64'), 'keyId', p.repository_userinfo_key_id)
         from pipelines p where p.id = j.pipeline_id and p.repository_userinfo_sealed is not null) as userinfo,
       json_build_object('id', j.id, 'retriesCount', j.retries_count, 'timeoutMinutes', j.timeout_minutes) as job,

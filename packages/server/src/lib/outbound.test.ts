@@ -5,14 +5,9 @@ import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { cert, key } from '../../test/remote-hosts/certificate.ts'
-import {
-  outboundClient,
-  OutboundError,
-  type OutboundOptions,
-  type OutboundRequest,
-  type Resolve,
-} from './outbound.ts'
+import { outboundClient, OutboundError, type OutboundOptions, type OutboundRequest } from './outbound.ts'
 import { mayReach } from './outbound-addresses.ts'
+import type { Resolve } from './reachable.ts'
 
 const closing: Array<() => unknown> = []
 afterEach(async () => {

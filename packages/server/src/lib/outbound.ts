@@ -1,13 +1,13 @@
 // The HTTP client for URLs that users set. It resolves a name once, connects to the address that it has checked, follows
 // no redirects and reads only the beginning of a response. So a receiver cannot redirect it into the operator's network,
 // fill its memory or hold it longer than the timeout.
-import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { Agent, buildConnector } from 'undici'
 import { isInRanges } from './ip-ranges.ts'
 import { mayReach } from './outbound-addresses.ts'
 import { exchange, TooLate, type ExchangeLimits } from './outbound-exchange.ts'
+import { resolveName, type Resolve } from './reachable.ts'
 
 export interface OutboundRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -59,16 +59,11 @@ export interface OutboundClient {
   close(): Promise<void>
 }
 
-export type Resolve = (hostname: string) => Promise<string[]>
-
 export interface OutboundOptions extends Partial<ExchangeLimits> {
   /** Ranges that are allowed although they are not public, separated by spaces. */
   allow: string
   resolve?: Resolve
 }
-
-const resolveName: Resolve = async (hostname) =>
-  (await lookup(hostname, { all: true })).map(({ address }) => address)
 
 interface Kind {
   tlsVerify: boolean

@@ -92,6 +92,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   'cluster-tokens': 'Tokens that agents register with.',
   clusters: 'Clusters: agents, queues and pipelines that belong together.',
   'commit-statuses': 'Statuses of commits, as published on the source host.',
+  deploy_key: 'Keys that read the repository of a pipeline over ssh.',
   deliver: 'Webhooks of source hosts.',
   deliveries: 'What notification services sent.',
   'pipeline-trends': 'The last builds, the speed and the reliability of pipelines.',

@@ -1,6 +1,6 @@
 // The framing of git's protocol: lines that begin with their length in four hexadecimal digits, and packets without a line.
 
-export type Packet = Buffer | 'flush' | 'delimiter' | 'end'
+type Packet = Buffer | 'flush' | 'delimiter' | 'end'
 
 const withoutLine: Readonly<Record<string, Packet>> = { '0000': 'flush', '0001': 'delimiter', '0002': 'end' }
 
@@ -30,6 +30,25 @@ function writePacket(packet: Buffer | string): Buffer {
   if (packet === 'end') return Buffer.from('0002')
   const line = Buffer.from(packet)
   return Buffer.concat([Buffer.from((line.length + 4).toString(16).padStart(4, '0')), line])
+}
+
+/** The packets until the first flush, and the rest; null: it is still to come, or the bytes are something else. */
+export function splitAtFlush(bytes: Buffer): [Buffer, Buffer] | null {
+  let at = 0
+  for (;;) {
+    const digits = bytes.toString('latin1', at, at + 4)
+    if (!/^[0-9a-f]{4}$/.test(digits)) return null
+    const length = Number.parseInt(digits, 16)
+    at += Math.max(length, 4)
+    if (at > bytes.length) return null
+    if (length === 0) return [bytes.subarray(0, at), bytes.subarray(at)]
+  }
+}
+
+/** Hosts may put the name of the service in front. */
+export function isVersion2(advertised: Buffer): boolean {
+  const lines = (readPackets(advertised) ?? []).map(textOf)
+  return lines.find((line) => line !== '' && !line.startsWith('# ')) === 'version 2'
 }
 
 /** Without the newline that ends most lines. */

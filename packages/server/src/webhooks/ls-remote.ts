@@ -1,14 +1,13 @@
 // Lists the branches and tags of a repository with git. Everybody who may edit a pipeline chooses the address, so it is
 // checked first, and git connects to the checked address only.
 import { spawn } from 'node:child_process'
-import { lookup } from 'node:dns/promises'
 import { realpath } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Resolve } from '../lib/outbound.ts'
 import { isInRanges } from '../lib/ip-ranges.ts'
-import { mayReach } from '../lib/outbound-addresses.ts'
+import { findReachable, unreachable, type Resolve } from '../lib/reachable.ts'
+import { sshOptions, writeKeyFile } from '../lib/ssh-options.ts'
 
 interface LsRemoteOptions {
   /** Ranges that may be reached although they are not public, separated by spaces. */
@@ -17,6 +16,8 @@ interface LsRemoteOptions {
   directories: readonly string[]
   /** Whether ssh may use the keys of this process's user; false when absent. */
   mayUseSshKeys?: boolean
+  /** A private key for ssh, instead of those. */
+  sshKey?: string | null
   /** Sent over TLS, or to an address that `allow` names. */
   credentials: { username: string; password: string } | null
   resolve?: Resolve
@@ -29,11 +30,16 @@ const mostOutputBytes = 32 * 1024 * 1024
 const keptErrorBytes = 4096
 
 export async function lsRemote(repository: string, options: LsRemoteOptions): Promise<RemoteRefs> {
-  const remote = await findRemote(repository, options)
-  if ('reason' in remote) return { ok: false, reason: remote.reason }
-  const result = await runGit(remote, options.timeoutMs ?? 20_000)
-  if (result.ok) return { ok: true, refs: readRefs(result.output) }
-  return remote.withholds ? { ok: false, reason: `${result.reason} ${notOverHttp}` } : result
+  const key = options.sshKey ? await writeKeyFile(options.sshKey) : null
+  try {
+    const remote = await findRemote(repository, options, key?.keyFile ?? null)
+    if ('reason' in remote) return { ok: false, reason: remote.reason }
+    const result = await runGit(remote, options.timeoutMs ?? 20_000)
+    if (result.ok) return { ok: true, refs: readRefs(result.output) }
+    return remote.withholds ? { ok: false, reason: `${result.reason} ${notOverHttp}` } : result
+  } finally {
+    await key?.remove()
+  }
 }
 
 /** Commits by refs; for an annotated tag, the commit it points to. */
@@ -61,20 +67,17 @@ interface Remote {
 async function findRemote(
   repository: string,
   options: LsRemoteOptions,
+  keyFile: string | null,
 ): Promise<Remote | { reason: string }> {
   const url = readUrl(repository)
   if (url === null) return findDirectory(repository, options.directories)
   if (!/^[a-z0-9.-]+$/i.test(url.hostname))
     return { reason: 'The address of the repository has no usable host.' }
-  const address = await findReachable(url.hostname, options)
-  if (address === null) {
-    return {
-      reason: `${url.hostname} does not lead to a public address. The operator can allow it with MILLRACE_OUTBOUND_ALLOW.`,
-    }
-  }
+  const address = await findReachable(url.hostname, options.allow, options.resolve)
+  if (address === null) return { reason: unreachable(url.hostname) }
   const protocol = url.protocol.slice(0, -1)
-  if (protocol === 'ssh' && options.mayUseSshKeys !== true) return { reason: noSshKeys }
-  if (protocol === 'ssh') return viaSsh(repository, url.hostname, address)
+  if (protocol === 'ssh' && keyFile === null && options.mayUseSshKeys !== true) return { reason: noSshKeys }
+  if (protocol === 'ssh') return viaSsh(repository, { host: url.hostname, address, keyFile })
   if (protocol === 'git') {
     const there = new URL(url)
     there.hostname = isIP(address) === 6 ? `[${address}]` : address
@@ -93,30 +96,11 @@ function readUrl(repository: string): URL | null {
   return url !== null && ['https:', 'http:', 'ssh:', 'git:'].includes(url.protocol) ? url : null
 }
 
-const resolveName: Resolve = async (hostname) =>
-  (await lookup(hostname, { all: true })).map(({ address }) => address)
-
-/** The first address that may be reached; null when there is none. */
-async function findReachable(
-  hostname: string,
-  { allow, resolve = resolveName }: LsRemoteOptions,
-): Promise<string | null> {
-  const found = isIP(hostname) === 0 ? await resolve(hostname).catch(() => []) : [hostname]
-  return found.find((address) => mayReach(address, allow)) ?? null
-}
-
 const noSshKeys =
-  'The ssh keys of the server belong to its operator. Use an https address and connect the repository, or ask the operator to name this organization in MILLRACE_POLL_SSH_ORGANIZATIONS.'
+  'The ssh keys of the server belong to its operator. Make a deploy key for the pipeline, use an https address and connect the repository, or ask the operator to name this organization in MILLRACE_POLL_SSH_ORGANIZATIONS.'
 
-function viaSsh(url: string, host: string, address: string): Remote {
-  const options = [
-    'BatchMode=yes',
-    'StrictHostKeyChecking=accept-new',
-    'ConnectTimeout=10',
-    `HostName=${address}`,
-    `HostKeyAlias=${host}`,
-  ]
-  const command = ['ssh', ...options.map((option) => `-o ${option}`)].join(' ')
+function viaSsh(url: string, target: Parameters<typeof sshOptions>[0]): Remote {
+  const command = ['ssh', ...sshOptions(target).map((option) => `'${option}'`)].join(' ')
   const env = { HOME: process.env['HOME'] ?? '/', GIT_SSH_COMMAND: command, GIT_SSH_VARIANT: 'ssh' }
   return { url, protocol: 'ssh', config: {}, env }
 }
@@ -237,10 +221,12 @@ function endGroup(pid: number | undefined): void {
 
 /** The last line of git's output, without a password. */
 function explain(said: string): string {
-  const last = said
+  const lines = said
     .trim()
     .split('\n')
-    .findLast((line) => /^(fatal|error|ssh|.*denied)/i.test(line))
+    .filter((line) => /^(fatal|error|ssh|.*denied)/i.test(line))
+  // ssh has said why before.
+  const last = lines.findLast((line) => !line.includes('Could not read from remote')) ?? lines.at(-1)
   const words = (last ?? said.trim().split('\n').at(-1) ?? '').replace(/:\/\/[^@/\s]*@/g, '://').slice(0, 300)
   return `git could not ask the repository: ${words || 'it did not say why'}`
 }

@@ -7,6 +7,7 @@ import { inTransaction } from '../db/transaction.ts'
 import { newId } from '../lib/ids.ts'
 import { joinUserinfo } from '../lib/userinfo.ts'
 import { enqueueAll } from '../tasks/enqueue.ts'
+import { findDeployKey } from '../resources/pipelines/deploy_key/open.ts'
 import { findReading } from '../resources/pipelines/repository_connections/reading.ts'
 import type { HostEvent } from '../source-hosts/events.ts'
 import { isRefName, readRef, unknownRef } from '../source-hosts/fields.ts'
@@ -67,6 +68,7 @@ async function ask(ctx: Context, claimed: ClaimedPoll): Promise<RemoteRefs> {
   const found = await findReading(ctx, claimed.organization_id, address, 'poll')
   const remote = await lsRemote(address, {
     mayUseSshKeys: await mayUseSshKeys(ctx, claimed),
+    sshKey: await findDeployKey(ctx, claimed.organization_id, claimed.pipeline_id),
     allow: ctx.config.outboundAllow.join(' '),
     directories: ctx.config.pollDirectories,
     credentials: found.ok ? found.reading : null,

@@ -252,6 +252,12 @@ const githubPipeline: State = async (world) => {
   return { ids: { pipeline: String(made.slug) } }
 }
 
+const keyedPipeline: State = async (world) => {
+  const { ids } = await githubPipeline(world)
+  await world.call('POST', `/pipelines/${String(ids?.['pipeline'])}/deploy_key`, {})
+  return { ids: ids ?? {} }
+}
+
 const pausedQueue: State = async (world) => {
   await world.call('POST', `/clusters/${world.id('cluster')}/queues/${world.id('queue')}/pause_dispatch`, {})
   return {}
@@ -508,6 +514,10 @@ export const states: ReadonlyMap<string, State> = new Map([
   ...at('POST', `${inOrg}/clusters/{cluster}/queues/{queue}/resume_dispatch`, pausedQueue),
   ...['GET', 'PUT', 'DELETE'].flatMap((method) =>
     at(method, `${inOrg}/pipelines/{pipeline}/github-webhooks`, githubPipeline),
+  ),
+  ...at('POST', `${inOrg}/pipelines/{pipeline}/deploy_key`, githubPipeline),
+  ...['GET', 'DELETE'].flatMap((method) =>
+    at(method, `${inOrg}/pipelines/{pipeline}/deploy_key`, keyedPipeline),
   ),
   ...at('GET', `${inOrg}/services/{service}/events`, eventLog),
   ...at('PUT', '/v2/user/password', passwordSession),

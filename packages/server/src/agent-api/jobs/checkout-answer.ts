@@ -2,6 +2,7 @@
 import type { Env } from '@millrace/engine/environment.ts'
 import type { Job } from '@millrace/protocol/jobs.ts'
 import type { Command } from '../../conductor/environment.ts'
+import { readSshAddress } from '../../lib/ssh-address.ts'
 import { isAt, readHttpUrl } from '../../resources/pipelines/repository_connections/reading.ts'
 
 interface CheckoutFacts {
@@ -15,15 +16,26 @@ interface CheckoutFacts {
 const relayFeature = 'repository-relay'
 
 export function checkoutAnswer(
-  { env, connection, features, repository }: Command,
+  command: Command,
   { url, jobId, isFromFork }: CheckoutFacts,
 ): Pick<Job, 'env' | 'repository_relay'> {
-  const address = readHttpUrl(repository)
+  const { env, features, repository } = command
   const isOwn = env['BUILDKITE_REPO'] === repository && env[asksForCredentials] !== 'false'
-  if (connection === null || address === null || !isOwn || !isAt(connection, address)) return { env }
-  if (connection.hasApp && !isFromFork) return { env: { ...askingForCredentials, ...env } }
+  const way = isOwn ? wayTo(command, isFromFork) : 'none'
+  if (way === 'none') return { env }
+  if (way === 'token') return { env: { ...askingForCredentials, ...env } }
   if (features.includes(relayFeature)) return { env, repository_relay: true }
   return { env: withGitConfig(env, relayConfig(repository, `${url}/v3/jobs/${jobId}/repository.git`)) }
+}
+
+function wayTo(
+  { connection, hasDeployKey, repository }: Command,
+  isFromFork: boolean,
+): 'token' | 'relay' | 'none' {
+  if (readSshAddress(repository) !== null) return hasDeployKey ? 'relay' : 'none'
+  const address = readHttpUrl(repository)
+  if (connection === null || address === null || !isAt(connection, address)) return 'none'
+  return connection.hasApp && !isFromFork ? 'token' : 'relay'
 }
 
 const asksForCredentials = 'BUILDKITE_USE_REPOSITORY_PROVIDER_GIT_CREDENTIALS'

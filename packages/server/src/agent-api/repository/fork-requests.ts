@@ -57,8 +57,17 @@ export const wantsOf = ({ args }: Command): string[] =>
 
 const id = '(?:[0-9a-f]{40}|[0-9a-f]{64})'
 const passedArgument = new RegExp(
-  `^(?:(?:want|have|shallow) ${id}|done|thin-pack|no-progress|ofs-delta|wait-for-done|deepen \\d{1,9}|deepen-relative|deepen-since \\d{1,12}|filter (?:blob:none|blob:limit=\\d+[kmg]?|tree:\\d+))$`,
+  `^(?:(?:want|shallow) ${id}|done|no-progress|ofs-delta|deepen \\d{1,9}|deepen-relative|deepen-since \\d{1,12}|filter (?:blob:none|blob:limit=\\d+[kmg]?|tree:\\d+))$`,
 )
+
+/**
+ * Says that the job has nothing the host knows. Otherwise the host would tell which commits it has, and how its files differ from
+ * those of any commit that a job claims to have.
+ */
+export const nothingInCommon = writePackets(['acknowledgments\n', 'NAK\n', 'flush'])
+
+export const isNegotiation = ({ args }: Command): boolean =>
+  args.some((arg) => arg.startsWith('have ')) && !args.includes('done')
 
 /** The caller has checked what it wants. */
 export const fetching = ({ capabilities, args }: Command): Buffer =>

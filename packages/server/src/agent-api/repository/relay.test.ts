@@ -244,6 +244,10 @@ describe('a repository that the server relays to a fork’s job', () => {
     expect((await fetch(secret)).said).toContain('Jobs of forks get the commit of their pull request')
     expect((await git(run, ['-C', folder, 'cat-file', '-e', secret])).ok).toBe(false)
     expect((await fetch(head)).ok).toBe(true)
+    const newer = await repository.push('refs/pull/7/head', { change: 'by a fork again\n' })
+    expect((await fetch('refs/pull/7/head')).ok).toBe(true)
+    expect((await git(run, ['-C', folder, 'cat-file', '-e', newer])).ok).toBe(true)
+    await repository.git('push', '--quiet', '--force', repository.bare, `${head}:refs/pull/7/head`)
   })
 
   it('is read with protocol 2 alone, however the job asks', async () => {
@@ -275,6 +279,12 @@ describe('a repository that the server relays to a fork’s job', () => {
       const { status, text } = await ask(body, headers)
       expect([status === 403 || !text.includes('packfile'), text.includes(secret)]).toEqual([true, false])
     }
+    const claiming = [`want ${head}\n`, `have ${secret}\n`, 'thin-pack\n']
+    const claimed = await ask(
+      writePackets(['command=fetch\n', 'object-format=sha1\n', 'delimiter', ...claiming, 'flush']),
+    )
+    expect(claimed.text).toBe(writePackets(['acknowledgments\n', 'NAK\n', 'flush']).toString())
+    expect((await ask(wanting(...claiming))).text).toContain('packfile')
     const listed = await ask(
       writePackets(['command=ls-refs\n', 'delimiter', 'symrefs\n', 'ref-prefix refs/heads/\n', 'flush']),
     )

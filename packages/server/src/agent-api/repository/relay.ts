@@ -1,27 +1,30 @@
 // Relays the repository of a job's pipeline to git, with the credentials of the connection. They never leave the server, so a job
 // can neither write with them nor reach another repository. Where the server cannot read the repository it sends git to the
 // repository's own address, where the agent's credentials count.
-import { gunzipSync } from 'node:zlib'
 import type { Readable } from 'node:stream'
 import type { RepositoryAccessResponse } from '@millrace/protocol/secrets.ts'
 import type { Context } from '../../context.ts'
 import { ok, redirect, type Answer } from '../../http/answer.ts'
-import { badRequest, forbidden, notFound, unavailable } from '../../lib/errors.ts'
+import { forbidden, notFound, unavailable } from '../../lib/errors.ts'
 import { OutboundError } from '../../lib/outbound.ts'
-import {
-  findReading,
-  readHttpUrl,
-  type Reading,
-} from '../../resources/pipelines/repository_connections/reading.ts'
-import { readPackets, textOf, writePackets } from '../../source-hosts/pkt-lines.ts'
+import { readHttpUrl } from '../../resources/pipelines/repository_connections/reading.ts'
+import { isVersion2, writePackets } from '../../source-hosts/pkt-lines.ts'
 import { agentRoute, lastOf, type AgentRequest } from '../route.ts'
 import type { RunningJob } from '../tokens.ts'
-import { fetching, listing, onlyRefs, readCommand, wantsOf, writeRefs } from './fork-requests.ts'
+import {
+  fetching,
+  isNegotiation,
+  listing,
+  nothingInCommon,
+  onlyRefs,
+  readCommand,
+  wantsOf,
+  writeRefs,
+} from './fork-requests.ts'
 import { findRelayed, type Relayed } from './relayed.ts'
+import { decoded, findSource, mostRequestBytes, service, type Source } from './source.ts'
 
-const mostRequestBytes = 8 * 1024 * 1024
 const mostListedBytes = 1024 * 1024
-const service = 'git-upload-pack'
 
 const advertise = agentRoute({
   method: 'GET',
@@ -41,6 +44,8 @@ const advertise = agentRoute({
   },
 })
 
+const noCredentials = 'The server has no credentials for the repository.'
+
 type Opened = { ok: true; answer: Answer } | { ok: false; reason: string }
 
 async function openRefs(
@@ -49,21 +54,16 @@ async function openRefs(
   { repository, limits }: Relayed,
   request: AgentRequest,
 ): Promise<Opened> {
-  const found = await findReading(ctx, job.organizationId, repository, 'checkout')
-  if (!found.ok)
-    return { ok: false, reason: found.reason ?? 'No connection has credentials for the repository.' }
-  const version = request.headers['git-protocol']
+  const found = await findSource(ctx, job, repository, request)
+  if (!found.ok) return { ok: false, reason: found.reason ?? noCredentials }
+  const { source } = found
   // Earlier versions list all refs before they are asked.
-  if (limits !== null && version !== 'version=2')
-    return { ok: false, reason: 'git is too old: forks need its protocol 2.' }
+  const needsVersion2 = limits !== null || source.needsVersion2
+  if (needsVersion2 && request.headers['git-protocol'] !== 'version=2') {
+    return { ok: false, reason: 'git is too old: it needs version 2 of its protocol here.' }
+  }
   try {
-    const { status, headers, body } = await ask(
-      ctx,
-      found.reading,
-      `info/refs?service=${service}`,
-      request,
-      null,
-    )
+    const { status, headers, body } = await source.advertise()
     if (status !== 200) {
       body.destroy()
       return { ok: false, reason: `The host answered ${status} to the credentials of the connection.` }
@@ -92,13 +92,12 @@ const uploadPack = agentRoute({
     const found = await findRelayed(ctx, job)
     if (!found.ok) throw forbidden(found.reason)
     const { repository, limits } = found.relayed
-    const way = await findReading(ctx, job.organizationId, repository, 'checkout')
-    if (!way.ok) throw notFound(way.reason ?? 'No connection has credentials for the repository.')
+    const way = await findSource(ctx, job, repository, request)
+    if (!way.ok) throw notFound(way.reason ?? noCredentials)
     try {
-      const post: Post = (body, encoding) => ask(ctx, way.reading, service, request, { body, encoding })
       return limits === null
-        ? await pass(post(request.body, request.headers['content-encoding']))
-        : await passLimited(post, request, limits)
+        ? await pass(way.source.post(request.body, request.headers['content-encoding']))
+        : await passLimited(way.source, request, limits)
     } catch (error) {
       if (error instanceof OutboundError) throw unavailable(error.message, error)
       throw error
@@ -106,9 +105,7 @@ const uploadPack = agentRoute({
   },
 })
 
-type Post = (body: Buffer, encoding?: string) => ReturnType<typeof ask>
-
-async function pass(asked: ReturnType<typeof ask>): Promise<Answer> {
+async function pass(asked: ReturnType<Source['post']>): Promise<Answer> {
   const { status, headers, body } = await asked
   if (status === 200) return passOn(headers, body)
   body.destroy()
@@ -116,14 +113,15 @@ async function pass(asked: ReturnType<typeof ask>): Promise<Answer> {
 }
 
 async function passLimited(
-  post: Post,
-  request: AgentRequest,
+  source: Source,
+  { headers, body }: AgentRequest,
   limits: NonNullable<Relayed['limits']>,
 ): Promise<Answer> {
-  const command = request.headers['git-protocol'] === 'version=2' ? readCommand(plainBody(request)) : null
+  const isVersion2Asked = headers['git-protocol'] === 'version=2'
+  const command = isVersion2Asked ? readCommand(decoded(body, headers['content-encoding'])) : null
   const list = async () => {
-    const { body } = await post(listing(command ?? { capabilities: [] }, limits.refs))
-    return onlyRefs(await read(body), limits.refs) ?? new Map<string, string>()
+    const listed = await source.post(listing(command ?? { capabilities: [] }, limits.refs))
+    return onlyRefs(await read(listed.body), limits.refs) ?? new Map<string, string>()
   }
   if (command?.name === 'ls-refs') return answerBytes('result', writeRefs(await list()))
   if (command?.name !== 'fetch') throw forbidden('Jobs of forks can only fetch.')
@@ -132,43 +130,11 @@ async function passLimited(
   if (!wanted.every((commit) => own.includes(commit))) {
     return answerBytes('result', writePackets([`ERR ${onlyItsOwn}\n`]))
   }
-  return pass(post(fetching(command)))
+  if (isNegotiation(command)) return answerBytes('result', nothingInCommon)
+  return pass(source.post(fetching(command)))
 }
 
 const onlyItsOwn = 'Jobs of forks get the commit of their pull request, and no other.'
-
-function plainBody({ headers, body }: AgentRequest): Buffer {
-  if (headers['content-encoding'] !== 'gzip') return body
-  try {
-    return gunzipSync(body, { maxOutputLength: mostRequestBytes })
-  } catch {
-    throw badRequest('The body is not what its Content-Encoding says.')
-  }
-}
-
-async function ask(
-  ctx: Context,
-  { url, username, password, staysPrivate }: Reading,
-  path: string,
-  { headers, gone }: AgentRequest,
-  sent: { body: Buffer; encoding: string | undefined } | null,
-) {
-  const version = headers['git-protocol']
-  return ctx.outbound.open({
-    method: sent === null ? 'GET' : 'POST',
-    url: `${url}/${path}`,
-    headers: {
-      ...(typeof version === 'string' ? { 'Git-Protocol': version } : {}),
-      ...(sent === null ? {} : { 'Content-Type': `application/x-${service}-request` }),
-      ...(sent?.encoding === undefined ? {} : { 'Content-Encoding': sent.encoding }),
-      Accept: '*/*',
-      Authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
-    },
-    body: sent?.body ?? null,
-    staysPrivate,
-    signal: gone(),
-  })
-}
 
 const passOn = (headers: Record<string, string>, stream: Readable): Answer => ({
   status: 200,
@@ -197,20 +163,15 @@ async function read(body: Readable): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** Hosts may put the name of the service in front. */
-const isVersion2 = (advertised: Buffer): boolean =>
-  (readPackets(advertised) ?? []).map(textOf).find((line) => line !== '' && !line.startsWith('# ')) ===
-  'version 2'
-
 const access = agentRoute({
   method: 'GET',
   url: '/v3/jobs/:job/repository_access',
   token: 'job',
   forks: 'own_job',
-  async handler({ ctx, job }) {
+  async handler({ ctx, job, request }) {
     const found = await findRelayed(ctx, job)
     const way = found.ok
-      ? await findReading(ctx, job.organizationId, found.relayed.repository, 'checkout')
+      ? await findSource(ctx, job, found.relayed.repository, request)
       : { ok: false as const, reason: found.reason }
     const answer: RepositoryAccessResponse = {
       message: way.ok
@@ -224,9 +185,9 @@ const access = agentRoute({
 })
 
 const couldNotRead =
-  'The server has credentials for the host, of its repository connection, but the host refuses them or cannot be reached from the server. An administrator sees and changes them at …/repository_connections; otherwise the agent needs credentials of its own.'
+  'The server has a connection or a deploy key for this repository, but the host refuses it or cannot be reached from the server. Look at …/repository_connections or …/pipelines/SLUG/deploy_key; otherwise the agent needs credentials of its own.'
 
 const noWay =
-  'Neither the server nor the agent has credentials for this repository. An administrator can connect its host (…/repository_connections, with a token or a GitHub App), or the owner of the agent can give git credentials to the user that runs jobs.'
+  'Neither the server nor the agent has credentials for this repository. An administrator can connect its host (…/repository_connections, with a token or a GitHub App), whoever may edit the pipeline can make a deploy key for an address of ssh (POST …/pipelines/SLUG/deploy_key), or the owner of the agent can give git credentials to the user that runs jobs.'
 
 export const repositoryRelayApi = [advertise, uploadPack, access]

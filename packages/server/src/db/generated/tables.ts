@@ -394,6 +394,16 @@ export interface Tables {
     error: string | null
     output: ColumnType<unknown, string | null | undefined, string | null>
   }
+  deploy_keys: {
+    pipeline_id: string
+    organization_id: string
+    public_key: string
+    fingerprint: string
+    private_key_sealed: Buffer
+    private_key_id: string
+    created_at: Generated<string>
+    created_by: string | null
+  }
   event_horizon: {
     is_only: Generated<boolean>
     xid: number
