@@ -3,7 +3,7 @@
 import { setMaxListeners } from 'node:events'
 import { Agent as HttpAgent, request as httpRequest } from 'node:http'
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http'
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { httpsConnections, openHttpsRequest } from './https.ts'
 
 /** The limits of a request. */
 export interface Wait {
@@ -41,7 +41,6 @@ export class NoAnswer extends Error {
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
 const httpConnections = new HttpAgent({ keepAlive: true })
-const httpsConnections = new HttpsAgent({ keepAlive: true })
 
 /** When this process last received an answer. */
 let heardAt = 0
@@ -61,7 +60,7 @@ export function untilSilence(end: AbortSignal): AbortSignal {
 
 function reportSilence(): void {
   // Later requests open new connections.
-  for (const { freeSockets } of [httpConnections, httpsConnections])
+  for (const { freeSockets } of [httpConnections, ...httpsConnections()])
     for (const socket of Object.values(freeSockets).flatMap((sockets) => sockets ?? [])) socket.destroy()
   silence.dispatchEvent(new Event('silence'))
 }
@@ -79,7 +78,7 @@ export async function exchange(asked: Exchange): Promise<Answer> {
 
 /** Starts a request and returns immediately; for streams in either direction. */
 export function openRequest(url: URL, options: RequestOptions): ClientRequest {
-  if (url.protocol === 'https:') return httpsRequest(url, { agent: httpsConnections, ...options })
+  if (url.protocol === 'https:') return openHttpsRequest(url, options)
   return httpRequest(url, { agent: httpConnections, ...options })
 }
 

@@ -14,9 +14,13 @@ export function launchJobProcess(
   folder: string,
 ): LaunchedProcess {
   const [file, ...args] = [...command, node, program]
+  const env = { ...options.environment }
+  // Node parses these certificates at each start, for longer than the rest of its start takes. The process reads them with its
+  // first request over HTTPS.
+  Reflect.deleteProperty(env, 'NODE_EXTRA_CA_CERTS')
   return spawn(file, args, {
     cwd: folder,
-    env: { ...options.environment },
+    env,
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,
     ...user,

@@ -3,6 +3,7 @@
 
 import { mkdirSync } from 'node:fs'
 import { makeCommandsFolder } from '../commands-folder.ts'
+import { trustAlso } from '../http/https.ts'
 import { startJobReaper } from '../job-reaper.ts'
 import { runJob } from '../job/run-job.ts'
 import { openWorkplaces } from '../job/workplaces.ts'
@@ -38,6 +39,7 @@ async function run({ options, session, job, jobStatusIntervalSeconds }: JobWork)
   const { path: binPath, remove } = await commands
   const home = options.environment?.['HOME']
   if (home !== undefined) mkdirSync(home, { recursive: true, mode: 0o700 })
+  trustAlso(options.environment?.['NODE_EXTRA_CA_CERTS'])
   const settings = withDefaults({ ...options, token: '' })
   const reaper = startJobReaper()
   reaper.watch('folder', binPath)
