@@ -39,14 +39,16 @@ export async function bundle(libraries) {
     write({ hosted: 'agent/dist/hosted.js' }, { file, codeSplitting: false }),
   )
   const { jobBundle } = await import('../packages/server/dist/program/job-program.js')
-  await replace(jobBundle(), (file) =>
-    write({ program: 'agent/dist/separate/program.js' }, { file, codeSplitting: false }),
-  )
+  await replace(jobBundle(), writeJobProgram)
   await replace(fileURLToPath(currentBundle()).slice(0, -1), async (dir) => {
     await writeProgram(dir)
     writeFileSync(join(dir, 'libraries'), libraries)
   })
 }
+
+/** Writes the program of a local agent's job. Returns the files it is made of. */
+export const writeJobProgram = (file) =>
+  write({ program: 'agent/dist/separate/program.js' }, { file, codeSplitting: false, format: 'cjs' })
 
 /** Writes the `millrace` program. Returns the files it is made of. */
 export async function writeProgram(dir) {
@@ -71,7 +73,7 @@ export async function write(programs, output) {
     transform: { define: { __dirname: 'import.meta.dirname' } },
     logLevel: 'silent',
   })
-  const { output: written } = await made.write({ ...output, format: 'esm' })
+  const { output: written } = await made.write({ format: 'esm', ...output })
   await made.close()
   return written.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
 }

@@ -11,7 +11,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { write, writeProgram } from './bundle.mjs'
+import { write, writeJobProgram, writeProgram } from './bundle.mjs'
 import { describeLicenses, librariesOf, readLock } from './release/libraries.mjs'
 import { canBundle, npm, prepare, PrepareError, root } from './prepare.mjs'
 import { readTarball, writeTarball } from './release/tarball.mjs'
@@ -104,7 +104,9 @@ async function fillPackage(stage, work) {
   const threads = await write(programsOf('server', threadModules()), {
     dir: put('server', version, 'migrations', 'examples.json'),
   })
-  const agent = await write(programsOf('agent', agentPrograms), { dir: put('agent', version) })
+  const agentFiles = put('agent', version)
+  const agent = await write(programsOf('agent', agentPrograms), { dir: agentFiles })
+  agent.push(...(await writeJobProgram(join(agentFiles, 'separate', 'bundled', 'program.cjs'))))
   const site = readJson(join(ours, 'web', 'dist', 'bundled-files.json'))
   const native = await copyNative(lib, work)
   const files = [...program, ...threads, ...agent, ...site, ...copyDocsPage(lib), ...native.files]
