@@ -10,6 +10,8 @@ export type Settings = Readonly<Record<string, unknown>>
 
 /** One setting. null: it is not set. */
 export interface Field {
+  /** What forms call it. Their hint is the description of the schema. */
+  label: string
   schema: TSchema
   /** A check beyond the schema. Returns what is wrong, as a phrase after the setting's name; null: nothing. */
   refuse?(value: unknown): string | null
@@ -24,6 +26,10 @@ export interface Field {
   shown: 'full' | 'masked' | 'never'
   /** Exists only for organizations with the feature. */
   feature?: Feature
+  /** Several lines of text. */
+  hasLines?: true
+  /** Only its first value counts: `refuseChange` refuses every other. */
+  isFixed?: true
   /** Called when the value would change. Returns why it may not, as a phrase after the name; null: it may. */
   refuseChange?(before: unknown, after: unknown, service: { isConnected: boolean }): string | null
 }
@@ -40,6 +46,10 @@ export interface Provider {
   /** `web`: a person connects it through the provider's own pages; REST cannot create it. */
   madeBy: 'rest' | 'web'
   feature?: Feature
+  /** For people who choose one. */
+  summary: string
+  /** How a service chooses what it is told of: by its setting `events`, or by `build_states`, where none may mean all. */
+  selectsBy: 'events' | 'build_states' | 'build_states_or_all'
   fields: Readonly<Record<string, Field>>
   /** Whether a ping is sent when a service is created and when its settings change. */
   isPinged: boolean

@@ -13,8 +13,11 @@ export const chatWorkspace: Provider = {
   graphqlType: null,
   madeBy: 'web',
   isPinged: false,
+  summary: 'Messages to a channel of a chat workspace.',
+  selectsBy: 'build_states',
   fields: connectedFields({
     channel: {
+      label: 'Channel',
       schema: Type.String({
         minLength: 1,
         maxLength: 255,

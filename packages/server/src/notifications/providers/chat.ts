@@ -17,9 +17,12 @@ export const chat: Provider = {
   graphqlType: 'NotificationServiceSlack',
   madeBy: 'rest',
   isPinged: false,
+  summary: 'A message to the incoming webhook of a chat.',
+  selectsBy: 'build_states',
   fields: {
     url: {
       ...urlField,
+      label: 'Address',
       isRequired: true,
       isSecret: true,
       // The URL is enough to write to the channel.
@@ -28,6 +31,7 @@ export const chat: Provider = {
         isConnected ? 'was connected through the web interface and cannot be changed' : null,
     },
     theme: {
+      label: 'Look of messages',
       schema: Type.Union([Type.Literal('text'), Type.Literal('emoji')], {
         description: 'Whether messages have emoji or are plain text.',
       }),

@@ -17,8 +17,11 @@ export const cloudEventBus: Provider = {
   graphqlType: null,
   madeBy: 'rest',
   isPinged: false,
+  summary: 'Events on the event bus of a cloud account.',
+  selectsBy: 'build_states_or_all',
   fields: {
     cloud_region: {
+      label: 'Region',
       schema: Type.String({
         pattern: '^[a-z]{2}(-[a-z0-9]+){1,4}$',
         maxLength: 40,
@@ -27,9 +30,10 @@ export const cloudEventBus: Provider = {
       }),
       isRequired: true,
       shown: 'full',
-      refuseChange: setAtCreation,
+      ...setAtCreation,
     },
     cloud_account_id: {
+      label: 'Number of the account',
       schema: Type.String({
         pattern: '^\\d{12}$',
         description: 'Must be 12 digits.',
@@ -38,9 +42,10 @@ export const cloudEventBus: Provider = {
       isRequired: true,
       isSecret: true,
       shown: 'masked',
-      refuseChange: setAtCreation,
+      ...setAtCreation,
     },
     include_build_meta_data: {
+      label: 'Send meta-data',
       schema: Type.Boolean({ description: 'Whether events carry the meta-data of the build.' }),
       isRequired: true,
       initial: () => false,

@@ -10,8 +10,16 @@ export const eventLogApi: Provider = {
   madeBy: 'rest',
   feature: 'event_log_api',
   isPinged: false,
+  summary: 'Sends nothing: programs read the events through the API.',
+  selectsBy: 'events',
   fields: {
-    events: { schema: EventNames, isRequired: true, initial: () => ['build.finished'], shown: 'full' },
+    events: {
+      label: 'Events',
+      schema: EventNames,
+      isRequired: true,
+      initial: () => ['build.finished'],
+      shown: 'full',
+    },
   },
 }
 

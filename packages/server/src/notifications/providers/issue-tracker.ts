@@ -18,8 +18,11 @@ export const issueTracker: Provider = {
   graphqlType: null,
   madeBy: 'web',
   isPinged: false,
+  summary: 'An issue for each branch that fails, closed when the branch is fixed.',
+  selectsBy: 'build_states',
   fields: connectedFields({
     team_id: {
+      label: 'Team',
       schema: Type.String({
         minLength: 1,
         maxLength: 255,

@@ -17,8 +17,11 @@ export const monitoringPipelineVisibility: Provider = {
   graphqlType: null,
   madeBy: 'rest',
   isPinged: false,
+  summary: 'Pipelines, stages and jobs, to the CI intake of a monitoring site.',
+  selectsBy: 'build_states_or_all',
   fields: {
     api_key: {
+      label: 'API key',
       schema: Type.String({
         minLength: 1,
         maxLength: 255,
@@ -30,6 +33,7 @@ export const monitoringPipelineVisibility: Provider = {
       shown: 'masked',
     },
     monitoring_site: {
+      label: 'Site',
       schema: Type.String({
         maxLength: 255,
         pattern: '^[A-Za-z0-9.-]+(:\\d{1,5})?$|^https?://\\S+$',
@@ -41,12 +45,14 @@ export const monitoringPipelineVisibility: Provider = {
       shown: 'full',
     },
     monitoring_tags: {
+      label: 'Tags',
       schema: Type.String({
         maxLength: 10_000,
         pattern: '^([^:\\n]+:[^\\n]*(\\n|$))*$',
         description: 'Tags that are added to everything sent. Must be tags, one key:value per line.',
         examples: ['team:platform\nenv:ci'],
       }),
+      hasLines: true,
       shown: 'full',
     },
   },

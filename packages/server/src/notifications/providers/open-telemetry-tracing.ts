@@ -26,18 +26,29 @@ export const openTelemetryTracing: Provider = {
   graphqlType: 'NotificationServiceOpenTelemetryTracing',
   madeBy: 'rest',
   isPinged: false,
+  summary: 'Each build as a trace, over OTLP and HTTP.',
+  selectsBy: 'build_states_or_all',
   fields: {
-    endpoint: { ...urlField, isRequired: true, shown: 'full' },
+    endpoint: { ...urlField, label: 'Endpoint', isRequired: true, shown: 'full' },
     service_name: {
+      label: 'Name of the service',
       schema: Type.String({ minLength: 1, maxLength: 255, description: 'Name that traces are sent under.' }),
       shown: 'full',
     },
-    headers: { schema: TextMap, refuse: refuseHeaders, isSecret: true, shown: 'never' },
+    headers: {
+      label: 'Headers',
+      schema: Type.Union([TextMap], { description: 'Headers of each request, such as one with a key.' }),
+      refuse: refuseHeaders,
+      isSecret: true,
+      shown: 'never',
+    },
     resource_attributes: {
+      label: 'Attributes',
       schema: Type.Union([TextMap], { description: 'Attributes that are added to every trace.' }),
       shown: 'full',
     },
     tracestate: {
+      label: 'tracestate',
       schema: Type.String({
         maxLength: 512,
         pattern:

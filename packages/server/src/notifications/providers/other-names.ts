@@ -1,6 +1,6 @@
 // Other names of providers, by which public clients know them. A service is shown with the names it was created with; what is
 // stored has the provider's own.
-import { isProviderId, type ProviderId } from '../names.ts'
+import { isProviderId, providerIds, type ProviderId } from '../names.ts'
 import type { Provider, Settings } from '../provider.ts'
 import { providers } from './table.ts'
 
@@ -39,6 +39,10 @@ export const providersWithOtherSettings = Object.entries(otherNames).flatMap(([n
   const title = name.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
   return named ? [{ title, fields: named.fields }] : []
 })
+
+/** All providers by each of their names, the own name of each first. */
+export const namedProviders = (): NamedProvider[] =>
+  [...providerIds, ...Object.keys(otherNames)].flatMap((name) => findProvider(name) ?? [])
 
 /** Undefined: no provider has this name. */
 export function findProvider(name: string): NamedProvider | undefined {

@@ -25,7 +25,7 @@ export const EventNames = Type.Array(Type.Union(eventNames.map((name) => Type.Li
   description: 'Names of the events that are sent.',
 })
 
-/** Headers or attributes. */
+/** Names and texts, such as headers or attributes. */
 export const TextMap = Type.Record(Type.String(), Type.String({ maxLength: 4000 }), {
   examples: [{ 'x-api-key': 'secret' }],
 })
@@ -35,18 +35,24 @@ const fixed = (reason: string) => () => reason
 /** Facts about the site, read from it. */
 const managed = {
   shown: 'full',
+  isFixed: true,
   refuseChange: fixed('is managed by the provider and cannot be changed'),
 } satisfies Partial<Field>
 
 /** OAuth tokens. */
 const credential = {
+  label: 'Credential',
   schema: Type.String(),
   isSecret: true,
   shown: 'never',
+  isFixed: true,
   refuseChange: fixed('is a credential of the provider and cannot be changed'),
 } satisfies Field
 
-export const setAtCreation = fixed('can only be set at creation')
+export const setAtCreation = {
+  isFixed: true,
+  refuseChange: fixed('can only be set at creation'),
+} satisfies Partial<Field>
 
 /** For providers that want every event unless `build_states` is set. */
 export const unlessFiltered: Sender['wants'] = ({ buildStates }, { states }) =>
@@ -54,13 +60,22 @@ export const unlessFiltered: Sender['wants'] = ({ buildStates }, { states }) =>
 
 /** The settings of a service that a person has connected; `choice` is the one that they choose. */
 export const connectedFields = (choice: Provider['fields']): Provider['fields'] => ({
-  workspace_id: { ...managed, schema: Type.String({ description: 'Id of the connected workspace.' }) },
-  workspace_name: { ...managed, schema: Type.String({ description: 'Name of the connected workspace.' }) },
+  workspace_id: {
+    ...managed,
+    label: 'Id of the workspace',
+    schema: Type.String({ description: 'Id of the connected workspace.' }),
+  },
+  workspace_name: {
+    ...managed,
+    label: 'Workspace',
+    schema: Type.String({ description: 'Name of the connected workspace.' }),
+  },
   ...choice,
   access_token: credential,
   refresh_token: credential,
   token_expires_at: {
     ...managed,
+    label: 'Access ends',
     schema: Type.String({ description: 'When the access to the workspace must be renewed.' }),
   },
 })

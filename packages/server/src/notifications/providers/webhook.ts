@@ -23,22 +23,26 @@ export const webhook: Provider = {
   graphqlType: 'NotificationServiceWebhook',
   madeBy: 'rest',
   isPinged: true,
+  summary: 'A POST request for each event, with its data as JSON.',
+  selectsBy: 'events',
   fields: {
     url: {
       ...urlField,
+      label: 'Address',
       schema: Type.String({
         ...urlField.schema,
-        description: 'Address of this object in the API. Must be an http or https URL.',
+        description: 'Where the events are sent. Must be an http or https URL.',
       }),
       isRequired: true,
       shown: 'full',
     },
     token: {
+      label: 'Token',
       schema: Type.String({
         minLength: 1,
         maxLength: 255,
         pattern: '^[\\x21-\\x7e]+$',
-        description: 'Access token. Must be printable characters without spaces.',
+        description: 'With it the receiver knows who sends. Must be printable characters without spaces.',
       }),
       isSecret: true,
       shown: 'full',
@@ -46,6 +50,7 @@ export const webhook: Provider = {
       initial: () => randomBytes(16).toString('hex'),
     },
     token_mode: {
+      label: 'Use of the token',
       schema: Type.Union([Type.Literal('token'), Type.Literal('signature')], {
         description: 'How the token is used: sent as it is, or as the key of a signature.',
       }),
@@ -54,6 +59,7 @@ export const webhook: Provider = {
       shown: 'full',
     },
     version: {
+      label: 'Version of the payload',
       schema: Type.Integer({
         minimum: 1,
         maximum: latestVersion,
@@ -65,8 +71,15 @@ export const webhook: Provider = {
       refuseChange: (before, after) =>
         Number(after) < Number(before) ? `may be raised to ${latestVersion}, never lowered` : null,
     },
-    events: { schema: EventNames, isRequired: true, initial: () => ['build.finished'], shown: 'full' },
+    events: {
+      label: 'Events',
+      schema: EventNames,
+      isRequired: true,
+      initial: () => ['build.finished'],
+      shown: 'full',
+    },
     tls_verify: {
+      label: 'Check the certificate',
       schema: Type.Boolean({ description: 'Whether the certificate of the address is checked.' }),
       isRequired: true,
       initial: () => true,

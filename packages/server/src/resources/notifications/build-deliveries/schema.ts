@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { DeliveryState } from '../deliveries/schema.ts'
+import { DeliveryState } from '../services/schema.ts'
 import { integer, oneOf, orNull, text, Timestamp, timestamp, Uuid } from '../../schema.ts'
 
 const Text = Type.String()

@@ -6,11 +6,12 @@ import { notFound } from '../../../lib/errors.ts'
 import { findSender } from '../../../notifications/providers/table.ts'
 import { openRow } from '../services/open.ts'
 import * as services from '../services/queries.ts'
+import { DeliveryState } from '../services/schema.ts'
 import { sendTest } from '../services/send-test.ts'
 import { presentAttempt, presentDelivery } from './present.ts'
 import * as deliveries from './queries.ts'
 import { redeliver } from './redeliver.ts'
-import { Delivery, DeliveryList, DeliveryState, WholeDelivery } from './schema.ts'
+import { Delivery, DeliveryList, WholeDelivery } from './schema.ts'
 
 const listDeliveriesRoute = route({
   method: 'GET',

@@ -4,13 +4,13 @@ import {
   cursorList,
   described,
   integer,
-  oneOf,
   orNull,
   text,
   Timestamp,
   timestamp,
   Uuid,
 } from '../../schema.ts'
+import { DeliveryState } from '../services/schema.ts'
 
 const Headers = described(Type.Record(Type.String(), Type.String()), 'Headers by name.')
 
@@ -53,11 +53,6 @@ export const Attempt = Type.Object(
     exchanges: Type.Array(Exchange, { description: 'The requests of the attempt, in order.' }),
   },
   { title: 'NotificationAttempt' },
-)
-
-export const DeliveryState = oneOf(
-  ['pending', 'delivered', 'dead', 'discarded'],
-  '`pending`: not yet, or to be tried again. `dead`: given up. `discarded`: the service was disabled before.',
 )
 
 const fields = {

@@ -8,6 +8,7 @@ import { notFound } from '../../../lib/errors.ts'
 import type { BuildStateName, ProviderId, ScopeName } from '../../../notifications/names.ts'
 import type { Settings } from '../../../notifications/provider.ts'
 import { userJson, type UserRow } from '../../people/user/queries.ts'
+import type { ServiceState } from './schema.ts'
 
 export interface ServiceRow {
   id: string
@@ -40,20 +41,52 @@ const select = sql`
       where t.service_id = s.id order by t.position) as scope_uuids
   from notification_services s left join users creator on creator.id = s.created_by`
 
+const inState: Readonly<Record<ServiceState, RawBuilder<unknown>>> = {
+  enabled: sql`and s.disabled_at is null and s.broken_at is null`,
+  disabled: sql`and s.disabled_at is not null`,
+  broken: sql`and s.disabled_at is null and s.broken_at is not null`,
+}
+
 /** Oldest first; with `before` in reverse order, so that the services next to that position come first. */
 export async function listInOrg(
   db: Db,
   orgId: string,
+  state: ServiceState | undefined,
   { after, before, limit }: { after: Position | null; before: Position | null; limit: number },
 ): Promise<ServiceRow[]> {
+  const wanted = state === undefined ? sql`` : inState[state]
   const behind = after ? sql`and (s.created_at, s.id) > (${after.at}, ${after.id})` : sql``
   const ahead = before ? sql`and (s.created_at, s.id) < (${before.at}, ${before.id})` : sql``
   const order = before ? sql`s.created_at desc, s.id desc` : sql`s.created_at, s.id`
   const { rows } = await sql<ServiceRow>`
-    ${select} where s.organization_id = ${orgId} ${behind} ${ahead} order by ${order} limit ${limit}`.execute(
+    ${select} where s.organization_id = ${orgId} ${wanted} ${behind} ${ahead} order by ${order} limit ${limit}`.execute(
     db,
   )
   return rows
+}
+
+interface LastDeliveryRow {
+  service_id: string
+  id: string
+  event: string
+  state: 'pending' | 'delivered' | 'dead' | 'discarded'
+  created_at: string
+  finished_at: string | null
+}
+
+/** The newest delivery of each service, by the service's id. */
+export async function findLastDeliveries(
+  db: Db,
+  orgId: string,
+  serviceIds: readonly string[],
+): Promise<Map<string, Omit<LastDeliveryRow, 'service_id'>>> {
+  const { rows } = await sql<LastDeliveryRow>`
+    select d.service_id, d.id, m.event, d.state, d.created_at, d.finished_at
+    from unnest(${serviceIds}::uuid[]) as s (id) cross join lateral (
+      select * from notification_deliveries d where d.service_id = s.id and d.organization_id = ${orgId}
+      order by d.created_at desc, d.id desc limit 1
+    ) d join notification_messages m on m.id = d.message_id`.execute(db)
+  return new Map(rows.map(({ service_id: service, ...delivery }) => [service, delivery]))
 }
 
 export async function findInOrg(db: Db, orgId: string, id: string): Promise<ServiceRow | undefined> {

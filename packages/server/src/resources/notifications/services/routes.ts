@@ -1,20 +1,42 @@
+import { Type } from 'typebox'
 import type { Organization } from '../../../auth/caller.ts'
 import type { Context } from '../../../context.ts'
 import { created, noContent, ok } from '../../../http/answer.ts'
 import { cursorAnswer, readCursor } from '../../../http/cursors.ts'
 import { route } from '../../../http/route.ts'
 import { openSettings } from '../../../notifications/delivery/open-service.ts'
+import { namedProviders } from '../../../notifications/providers/other-names.ts'
 import { NotificationService, NotificationServiceList } from './response-schema.ts'
 import { createService } from './create.ts'
 import { deleteService } from './delete.ts'
+import { presentProvider } from './present-provider.ts'
 import { presentService } from './present.ts'
+import { NotificationProvider } from './provider-schema.ts'
 import * as services from './queries.ts'
-import { CreateService, UpdateService } from './schema.ts'
+import { CreateService, ServiceState, UpdateService } from './schema.ts'
 import { disableService, enableService } from './enable-disable.ts'
 import { updateService } from './update.ts'
 
 const present = (ctx: Context, org: Organization, service: services.ServiceRow) =>
   presentService(ctx.config.url, org, service, openSettings(ctx.keys, service))
+
+const IncludeLastDelivery = {
+  include_last_delivery: Type.Optional(
+    Type.Boolean({ description: 'Add `last_delivery`: what the service was last sent. Default false.' }),
+  ),
+}
+
+async function lastDeliveriesOf(
+  ctx: Context,
+  org: Organization,
+  { include_last_delivery: isWanted = false }: { include_last_delivery?: boolean | undefined },
+  rows: readonly services.ServiceRow[],
+) {
+  if (!isWanted) return () => ({})
+  const ids = rows.map(({ id }) => id)
+  const found = await services.findLastDeliveries(ctx.db, org.id, ids)
+  return ({ id }: services.ServiceRow) => ({ last_delivery: found.get(id) ?? null })
+}
 
 const listServicesRoute = route({
   method: 'GET',
@@ -22,17 +44,19 @@ const listServicesRoute = route({
   summary: 'List notification services, oldest first',
   scope: 'read_notification_services',
   permission: 'manage_notification_services',
+  query: { state: Type.Optional(ServiceState), ...IncludeLastDelivery },
   paging: 'cursor',
   answers: { 200: NotificationServiceList },
   errors: { 400: 'Both `after` and `before` are given, a cursor is invalid, or `per_page` is out of range.' },
-  async handler({ ctx, org, url }) {
+  async handler({ ctx, org, query, url }) {
     const page = readCursor(url, `services ${org.id}`, ctx.keys)
-    const rows = await services.listInOrg(ctx.db, org.id, page)
+    const rows = await services.listInOrg(ctx.db, org.id, query.state, page)
+    const withLast = await lastDeliveriesOf(ctx, org, query, rows)
     return cursorAnswer(
       page,
       rows,
       (row) => ({ at: row.created_at, id: row.id }),
-      (row) => present(ctx, org, row),
+      (row) => ({ ...present(ctx, org, row), ...withLast(row) }),
     )
   },
 })
@@ -43,10 +67,24 @@ const getServiceRoute = route({
   summary: 'Get a notification service',
   scope: 'read_notification_services',
   permission: 'manage_notification_services',
+  query: IncludeLastDelivery,
   answers: { 200: NotificationService },
-  async handler({ ctx, org, params }) {
+  async handler({ ctx, org, params, query }) {
     const service = await services.getInOrg(ctx.db, org.id, params.service)
-    return ok(present(ctx, org, service))
+    const withLast = await lastDeliveriesOf(ctx, org, query, [service])
+    return ok({ ...present(ctx, org, service), ...withLast(service) })
+  },
+})
+
+const listProvidersRoute = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/services/providers',
+  summary: 'List the providers of notification services, with their settings as forms show them',
+  scope: 'read_notification_services',
+  permission: 'manage_notification_services',
+  answers: { 200: Type.Array(NotificationProvider) },
+  async handler({ ctx, org }) {
+    return ok(namedProviders().map((named) => presentProvider(ctx.config, org, named)))
   },
 })
 
@@ -119,6 +157,7 @@ const disableServiceRoute = route({
 
 export const serviceRoutes = [
   listServicesRoute,
+  listProvidersRoute,
   getServiceRoute,
   createServiceRoute,
   updateServiceRoute,

@@ -44,6 +44,29 @@ const BranchConfiguration = Type.String({
 
 const Description = Type.String({ maxLength: 1000 })
 
+export const DeliveryState = oneOf(
+  ['pending', 'delivered', 'dead', 'discarded'],
+  '`pending`: not yet, or to be tried again. `dead`: given up. `discarded`: the service was disabled before.',
+)
+
+export const ServiceState = oneOf(
+  ['enabled', 'disabled', 'broken'],
+  '`broken`: the installation stopped sending, because nothing got through.',
+)
+
+export type ServiceState = Static<typeof ServiceState>
+
+const LastDelivery = Type.Object(
+  {
+    id: Uuid,
+    event: text('Name of the event.'),
+    state: DeliveryState,
+    created_at: Timestamp,
+    finished_at: orNull(Timestamp),
+  },
+  { title: 'NotificationServiceLastDelivery' },
+)
+
 const Settings = Type.Record(Type.String(), Type.Unknown(), {
   description: 'What the provider needs; see the settings of each provider.',
 })
@@ -73,6 +96,9 @@ export const serviceFields = {
   build_states: described(Type.Required(BuildStates), 'States of builds that are sent.'),
   created_at: Timestamp,
   created_by: UserOrNull,
+  last_delivery: Type.Optional(
+    orNull(LastDelivery, 'What it was last sent; only with `include_last_delivery=true`.'),
+  ),
 }
 
 const settable = {
