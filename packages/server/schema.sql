@@ -125,6 +125,7 @@ create table api_access_tokens (
   revoked_at timestamp(3) with time zone,
   last_used_at timestamp(3) with time zone,
   last_used_ip text,
+  program text,
   constraint api_access_tokens_pkey PRIMARY KEY (id),
   constraint api_access_tokens_hash_key UNIQUE (token_hash),
   constraint api_access_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
@@ -642,6 +643,8 @@ create table idempotency_keys (
 create table installation (
   is_only boolean not null default true,
   id uuid not null,
+  last_backup_at timestamp(3) with time zone,
+  last_backup_bytes bigint,
   constraint installation_pkey PRIMARY KEY (is_only),
   constraint installation_only_check CHECK (is_only)
 );
@@ -1618,6 +1621,7 @@ create table users (
   name text not null,
   password_hash text,
   created_at timestamp(3) with time zone not null default now(),
+  is_operator boolean not null default false,
   constraint users_pkey PRIMARY KEY (id)
 );
 

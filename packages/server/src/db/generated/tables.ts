@@ -98,6 +98,7 @@ export interface Tables {
     revoked_at: string | null
     last_used_at: string | null
     last_used_ip: string | null
+    program: string | null
   }
   archived_builds: {
     id: string
@@ -479,6 +480,8 @@ export interface Tables {
   installation: {
     is_only: Generated<boolean>
     id: string
+    last_backup_at: string | null
+    last_backup_bytes: number | null
   }
   job_log_checkpoints: {
     job_id: string
@@ -1174,6 +1177,7 @@ export interface Tables {
     name: string
     password_hash: string | null
     created_at: Generated<string>
+    is_operator: Generated<boolean>
   }
   web_session_sso: {
     session_id: string
