@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { useApp } from '../../../../test/app.ts'
-import { aMember, anAdmin, anOrganization, withFeature } from '../../../../test/builders.ts'
+import { aMember, anAdmin, anOrganization, aPipeline, aTeam, withFeature } from '../../../../test/builders.ts'
 
 const app = useApp()
 
@@ -146,5 +146,24 @@ describe('GET …/services', () => {
       { id: chat.id, last_delivery: null },
     ])
     expect(await get(`/${chat.id}?include_last_delivery=true`)).toMatchObject({ last_delivery: null })
+  })
+
+  it('names the targets of a service to those who may see them', async () => {
+    const { org, admin, create } = await aPlace()
+    const member = await aMember(app, org)
+    await withFeature(app, org, 'members_manage_notification_services')
+    const pipeline = await aPipeline(app, org, 'steps: []', { name: 'Web app' })
+    const made = (await create('webhook', { url: 'https://hooks.example.com/a' })).body
+    const path = `${org.path}/services/${made.id}`
+    const body = { scope: 'some_projects', scope_uuids: [pipeline.id] }
+    await app.request('PATCH', path, { token: admin.token, body })
+    const targets = async (token: string) =>
+      (await app.request('GET', `${path}?include_targets=true`, { token })).body['targets']
+    expect(await targets(admin.token)).toEqual([{ id: pipeline.id, name: 'Web app' }])
+    expect(await targets(member.token)).toEqual([{ id: pipeline.id, name: 'Web app' }])
+    await aTeam(app, org, admin)
+    await app.request('PUT', `${org.path}/teams/enable`, { token: admin.token })
+    expect(await targets(member.token)).toEqual([{ id: pipeline.id, name: null }])
+    expect((await app.request('GET', path, { token: admin.token })).body).not.toHaveProperty('targets')
   })
 })

@@ -198,6 +198,24 @@ export async function deleteInOrg(trx: Trx, orgId: string, id: string): Promise<
     .execute()
 }
 
+/** What the scope of a service names, in its order. The name is null where the caller may not see it. */
+export async function listTargets(
+  db: Db,
+  org: Organization,
+  caller: Caller,
+  serviceId: string,
+): Promise<Array<{ id: string; name: string | null }>> {
+  const { rows } = await sql<{ id: string; name: string | null }>`
+    select coalesce(x.pipeline_id, x.team_id, x.cluster_id) as id, case
+      when p.id is not null and ${visiblePipelines(org, caller)} then p.name
+      when t.id is not null and ${teamIsVisible(org, caller)} then t.name
+      else c.name end as name
+    from notification_service_targets x left join pipelines p on p.id = x.pipeline_id
+      left join teams t on t.id = x.team_id left join clusters c on c.id = x.cluster_id
+    where x.organization_id = ${org.id} and x.service_id = ${serviceId} order by x.position`.execute(db)
+  return rows
+}
+
 export type TargetTable = 'pipelines' | 'teams' | 'clusters'
 
 const targetColumns = { pipelines: 'pipeline_id', teams: 'team_id', clusters: 'cluster_id' } as const

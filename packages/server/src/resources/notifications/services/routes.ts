@@ -67,12 +67,20 @@ const getServiceRoute = route({
   summary: 'Get a notification service',
   scope: 'read_notification_services',
   permission: 'manage_notification_services',
-  query: IncludeLastDelivery,
+  query: {
+    ...IncludeLastDelivery,
+    include_targets: Type.Optional(
+      Type.Boolean({ description: 'Add `targets`: the names of what `scope_uuids` has. Default false.' }),
+    ),
+  },
   answers: { 200: NotificationService },
-  async handler({ ctx, org, params, query }) {
+  async handler({ ctx, org, caller, params, query }) {
     const service = await services.getInOrg(ctx.db, org.id, params.service)
     const withLast = await lastDeliveriesOf(ctx, org, query, [service])
-    return ok({ ...present(ctx, org, service), ...withLast(service) })
+    const targets = query.include_targets === true && {
+      targets: await services.listTargets(ctx.db, org, caller, service.id),
+    }
+    return ok({ ...present(ctx, org, service), ...withLast(service), ...targets })
   },
 })
 

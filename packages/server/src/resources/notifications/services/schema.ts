@@ -96,6 +96,15 @@ export const serviceFields = {
   build_states: described(Type.Required(BuildStates), 'States of builds that are sent.'),
   created_at: Timestamp,
   created_by: UserOrNull,
+  targets: Type.Optional(
+    Type.Array(
+      Type.Object({
+        id: Uuid,
+        name: orNull(text('Its name; null when the caller may not see it.')),
+      }),
+      { description: 'What `scope_uuids` names; only with `include_targets=true`.' },
+    ),
+  ),
   last_delivery: Type.Optional(
     orNull(LastDelivery, 'What it was last sent; only with `include_last_delivery=true`.'),
   ),
