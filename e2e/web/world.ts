@@ -16,6 +16,9 @@ export interface World {
   longName: string
   template: string
   team: string
+  service: string
+  stoppedService: string
+  delivery: string
 }
 
 const failing = `env: { BUILDKITE_SKIP_CHECKOUT: "true" }
@@ -109,10 +112,18 @@ export async function createWorld(server: Client, settings: Settings): Promise<W
   })
   const team = await createPeople(server, settings)
   await furnishCluster(server, cluster)
+  const services = await createServices(server)
+  await server.post(`${org}/repository_connections`, {
+    type: 'gitea',
+    url: 'https://git.example.com',
+    token: 'b9d3a7e1c5f80246',
+    webhook_secret: 'a secret of webhooks',
+  })
   const old = await build(server, 'Old app', passing, 'The last one')
   await server.post(`${org}/pipelines/${old.pipeline}/archive`, {})
   return {
     team,
+    ...services,
     failed: pageOf(failed),
     passed: pageOf(passed),
     blocked: pageOf(blocked),
@@ -167,6 +178,37 @@ async function createPeople(server: Client, settings: Settings): Promise<string>
   for (const { id: pipeline } of Object.values(pipelines).slice(0, 3))
     await server.post(`${org}/teams/${id}/pipelines`, { pipeline_id: pipeline, access_level: 'read_only' })
   return `/organizations/default/settings/teams/${id}`
+}
+
+/** Services, one of which the server has stopped: its address is one that nothing is sent to. */
+async function createServices(
+  server: Client,
+): Promise<Pick<World, 'service' | 'stoppedService' | 'delivery'>> {
+  const services = `${org}/services`
+  const chat = await server.post(services, {
+    provider: 'chat',
+    description: ':jest: Chat',
+    settings: { url: 'https://chat.example.com/hooks/1' },
+  })
+  const made = await server.post(services, {
+    provider: 'webhook',
+    description: `:jest: Deploys, ${longText}`.slice(0, 200),
+    settings: { url: 'http://127.0.0.1:9/builds' },
+  })
+  const path = `${services}/${String(made.body['id'])}`
+  for (let test = 0; test < 50; test++) await server.post(`${path}/test`, {})
+  await eventually('the service is stopped', async () => {
+    const { body } = await server.get(path)
+    return typeof body['broken_at'] === 'string'
+  })
+  const delivery = (await server.get(`${path}/deliveries?state=dead`)).body['items']?.['0']?.['id']
+  const page = (id: unknown) => `/organizations/default/settings/services/${String(id)}`
+  const stopped = page(made.body['id'])
+  return {
+    service: page(chat.body['id']),
+    stoppedService: stopped,
+    delivery: `${stopped}/deliveries/${String(delivery)}`,
+  }
 }
 
 interface Made {

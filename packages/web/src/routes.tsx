@@ -14,6 +14,7 @@ import { readAgentSearch } from './pages/agents/search.ts'
 import { readFilters } from './pages/builds/filters.ts'
 import { readTokenSearch } from './pages/me/search.ts'
 import { readSearch } from './pages/pipelines/choose.ts'
+import { readDeliverySearch, readProviderSearch } from './pages/services/search.ts'
 import { StartPage } from './pages/start/page.tsx'
 import { readBuildSearch } from './pages/build/search.ts'
 import { Shell } from './shell/Shell.tsx'
@@ -135,6 +136,25 @@ const routeTree = rootRoute.addChildren([
   settingsPage('sso', () => import('./pages/sso/page.tsx'), 'SsoPage'),
   settingsPage('api', () => import('./pages/api-settings/page.tsx'), 'ApiSettingsPage'),
   settingsPage('pipelines', () => import('./pages/pipeline-defaults/page.tsx'), 'PipelineDefaultsPage'),
+  settingsPage('connections', () => import('./pages/connections/page.tsx'), 'ConnectionsPage'),
+  settingsPage('services', () => import('./pages/services/page.tsx'), 'ServicesPage'),
+  settingsPage(
+    'services/new',
+    () => import('./pages/service-new/page.tsx'),
+    'NewServicePage',
+    readProviderSearch,
+  ),
+  settingsPage(
+    'services/$service',
+    () => import('./pages/service/page.tsx'),
+    'ServicePage',
+    readDeliverySearch,
+  ),
+  settingsPage(
+    'services/$service/deliveries/$delivery',
+    () => import('./pages/delivery/page.tsx'),
+    'DeliveryPage',
+  ),
   settingsPage('retention', () => import('./pages/retention/page.tsx'), 'RetentionPage'),
   settingsPage('audit-log', () => import('./pages/audit-log/page.tsx'), 'AuditLogPage', readAuditSearch),
   settingsPage('rules', () => import('./pages/rules/page.tsx'), 'RulesPage'),
@@ -142,6 +162,7 @@ const routeTree = rootRoute.addChildren([
   lazyPage('/organizations/$org/start', () => import('./pages/first-run/page.tsx'), 'FirstRunPage'),
   lazyPage('/-/me', () => import('./pages/me/profile.tsx'), 'ProfilePage'),
   lazyPage('/-/me/tokens', () => import('./pages/me/tokens.tsx'), 'TokensPage', readTokenSearch),
+  lazyPage('/-/me/programs', () => import('./pages/me/programs.tsx'), 'ProgramsPage'),
   lazyPage('/-/me/sessions', () => import('./pages/me/sessions.tsx'), 'SessionsPage'),
   lazyPage(
     '/organizations/$org/clusters/$cluster/agent_images/$image',

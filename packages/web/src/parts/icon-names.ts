@@ -9,6 +9,7 @@ export type IconName =
   | 'hourglass'
   | 'wifi-off'
   | 'mail-x'
+  | 'unplug'
   | 'loader-circle'
   | 'circle-dot'
   | 'triangle-alert'

@@ -4,6 +4,7 @@ import { useNow } from '../parts/time/clock.ts'
 import { Icon } from '../parts/Icon.tsx'
 import { tryNow, useConnection } from './connection.ts'
 import { bannersQuery } from './queries.ts'
+import { StoppedServices } from './StoppedServices.tsx'
 import styles from './Banners.module.css'
 
 export function Banners({ org }: { org: string | null }) {
@@ -12,6 +13,7 @@ export function Banners({ org }: { org: string | null }) {
     <>
       {!isReachable && <Offline />}
       {org !== null && <OrganizationBanner org={org} />}
+      {org !== null && <StoppedServices org={org} />}
     </>
   )
 }

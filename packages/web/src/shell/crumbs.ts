@@ -7,6 +7,8 @@ import {
   clusterQuery,
   pipelineQuery,
   queueQuery,
+  serviceName,
+  serviceQuery,
   teamQuery,
 } from '../api/resource-queries.ts'
 import { clusterPages } from './cluster-pages.ts'
@@ -20,7 +22,18 @@ interface Crumb {
 /** Those behind the organization. */
 export function useCrumbs(): Crumb[] {
   const { pathname } = useLocation()
-  const { org = '', pipeline, number, cluster, queue, agent, image, team } = useParams({ strict: false })
+  const {
+    org = '',
+    pipeline,
+    number,
+    cluster,
+    queue,
+    agent,
+    image,
+    team,
+    service,
+    delivery,
+  } = useParams({ strict: false })
   const [, first, , area = '', page = ''] = pathname.split('/')
   const inOrganization = first === 'organizations' || first === '-'
   // An address without a page may look like that of a pipeline.
@@ -28,10 +41,12 @@ export function useCrumbs(): Crumb[] {
   const inCluster = useClusterCrumbs(org, cluster, queue, agent)
   const imageName = useImageName(org, cluster, image)
   const teamName = useTeamName(org, team)
+  const ofService = useServiceCrumbs(org, service, delivery)
   const here = (name: string): Crumb => ({ name, to: pathname })
   if (first === '-') return personCrumbs(pathname)
   if (first === 'organizations') {
-    if (area === 'settings') return settingsCrumbs(org, page, team === undefined ? [] : [here(teamName)])
+    if (area === 'settings')
+      return settingsCrumbs(org, page, team === undefined ? ofService : [here(teamName)])
     if (inCluster.length > 0)
       return [...inCluster, ...clusterPageCrumbs(pathname), ...(image === undefined ? [] : [here(imageName)])]
     const title = titles[`${area}/${page}`] ?? titles[area]
@@ -51,10 +66,16 @@ const titles: Readonly<Record<string, string>> = {
   'pipeline-templates': 'Template',
 }
 
+const personTitles: Readonly<Record<string, string>> = {
+  '/-/me/tokens': 'Access tokens',
+  '/-/me/programs': 'Connected programs',
+  '/-/me/sessions': 'Sessions',
+}
+
 function personCrumbs(pathname: string): Crumb[] {
   if (!pathname.startsWith('/-/me')) return []
   const you = { name: 'You', to: '/-/me' }
-  const page = { '/-/me/tokens': 'Access tokens', '/-/me/sessions': 'Sessions' }[pathname]
+  const page = personTitles[pathname]
   return page === undefined ? [you] : [you, { name: page, to: pathname }]
 }
 
@@ -92,6 +113,15 @@ function useClusterCrumbs(org: string, cluster = '', queue = '', agent = ''): Cr
     ...(cluster === '' ? [] : [{ name: found.cluster?.name ?? 'Cluster', to: base }]),
     ...(queue === '' ? [] : [{ name: found.queue?.key ?? 'Queue', to: ofQueue }]),
     ...(agent === '' ? [] : [{ name: found.agent?.name ?? 'Agent', to: `${ofQueue}/agents/${agent}` }]),
+  ]
+}
+
+function useServiceCrumbs(org: string, service: string | undefined, delivery: string | undefined): Crumb[] {
+  const { data } = useQuery({ ...serviceQuery(org, service ?? ''), enabled: service !== undefined })
+  const to = `/organizations/${org}/settings/services/${service}`
+  return [
+    ...(service === undefined ? [] : [{ name: data === undefined ? 'Service' : serviceName(data), to }]),
+    ...(delivery === undefined ? [] : [{ name: 'Delivery', to: `${to}/deliveries/${delivery}` }]),
   ]
 }
 

@@ -20,6 +20,7 @@ export const pageEntries = (org: string | null, may: Rights | null): PaletteEntr
   ...(org === null ? [] : organizationEntries(org, may)),
   page('Profile', '/-/me', 'user'),
   page('Access tokens', '/-/me/tokens', 'key'),
+  page('Connected programs', '/-/me/programs', 'plug'),
   page('Sessions', '/-/me/sessions', 'monitor'),
 ]
 

@@ -15,6 +15,16 @@ export const bannersQuery = (org: string) => ({
   staleTime: 5 * 60_000,
 })
 
+/** Services that the server has stopped. Somebody else may repair them, so it is read now and then. */
+export const stoppedServicesQuery = (org: string) => ({
+  ...query('GET /v2/organizations/{org}/services', {
+    params: { org },
+    query: { state: 'broken' as const, per_page: 2 },
+  }),
+  staleTime: 60_000,
+  refetchInterval: 60_000,
+})
+
 /** Runs from two characters on; the results of the text before stay until the new ones are there. */
 export const searchQuery = (org: string | null, text: string) => {
   const isLongEnough = Array.from(text).length >= 2

@@ -27,6 +27,18 @@ export const settingsPages = [
   { name: 'sso', title: 'Single sign-on', isOpenTo: administrators, refusal: onlyAdministrators },
   { name: 'api', title: 'API access', isOpenTo: administrators, refusal: onlyAdministrators },
   { name: 'pipelines', title: 'Pipelines', isOpenTo: administrators, refusal: onlyAdministrators },
+  {
+    name: 'connections',
+    title: 'Repository connections',
+    isOpenTo: administrators,
+    refusal: onlyAdministrators,
+  },
+  {
+    name: 'services',
+    title: 'Notification services',
+    isOpenTo: (may: Rights) => may.manage_services,
+    refusal: 'Only administrators may open it, as long as the organization does not let all members.',
+  },
   { name: 'retention', title: 'Retention', isOpenTo: administrators, refusal: onlyAdministrators },
   {
     name: 'audit-log',

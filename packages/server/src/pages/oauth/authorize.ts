@@ -70,7 +70,8 @@ const decide: Page = {
       scopes: scopesOf(input, asked),
       organization_slugs: organization === allInOne ? null : [organization],
     }
-    const request = await tokenRequest(ctx.db, caller, wanted, expiryOf(input))
+    const forPerson = await tokenRequest(ctx.db, caller, wanted, expiryOf(input))
+    const request = { ...forPerson, program: asked.client.name }
     const code = await insertCode(
       ctx.db,
       { ...asked, userId: caller.user.id, tokenRequest: request },

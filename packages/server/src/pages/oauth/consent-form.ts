@@ -37,7 +37,7 @@ export const consentForm = (consent: Consent): PageAnswer => {
       <p class="note">
         Programs choose their own names: allow this only if you have just started it. The answer goes to
         ${placeOf(redirectUri)}. The token is valid for at most ${days} days and is listed among
-        <a href="/-/me/tokens">your access tokens</a>, where you can revoke it.
+        <a href="/-/me/programs">your connected programs</a>, where you can revoke it.
       </p>`,
   }
 }

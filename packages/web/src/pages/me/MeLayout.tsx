@@ -19,6 +19,9 @@ export const MeLayout = ({ title, actions, children }: Props) => (
       <Link to="/-/me/tokens" className={styles.link}>
         Access tokens
       </Link>
+      <Link to="/-/me/programs" className={styles.link}>
+        Connected programs
+      </Link>
       <Link to="/-/me/sessions" className={styles.link}>
         Sessions
       </Link>

@@ -12,7 +12,8 @@ import { describeScopes } from './scopes.ts'
 import { revokeToken, tokensQuery, type Token } from './queries.ts'
 
 export function TokensPage() {
-  const { data: tokens, error, refetch } = useQuery(tokensQuery())
+  const { data, error, refetch } = useQuery(tokensQuery())
+  const tokens = data?.filter(({ program }) => program === null)
   const { new: proposed } = useSearch({ from: '/-/me/tokens' })
   const navigate = useNavigate()
   const [isNewOpen, setNewOpen] = useState(proposed !== undefined)

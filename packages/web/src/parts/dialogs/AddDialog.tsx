@@ -24,7 +24,7 @@ interface Props {
   findKey: readonly unknown[]
   /** The ids of those that are there already. */
   present: ReadonlySet<string>
-  onAdd: (id: string) => Promise<unknown>
+  onAdd: (id: string, name: string) => Promise<unknown>
   onClose: () => void
 }
 
@@ -37,10 +37,10 @@ export function AddDialog({ title, searchLabel, find, findKey, present, onAdd, o
     queryFn: ({ signal }) => find(text, signal),
     placeholderData: keepPreviousData,
   })
-  const add = async (id: string) => {
+  const add = async (id: string, name: string) => {
     setAdding(id)
     try {
-      await onAdd(id)
+      await onAdd(id, name)
     } catch (error) {
       showFailure(error)
     }
@@ -79,7 +79,7 @@ export function AddDialog({ title, searchLabel, find, findKey, present, onAdd, o
                 aria-label={`Add ${showLabel(name)}`}
                 isBusy={adding === id}
                 disabled={adding !== null}
-                onClick={() => void add(id)}
+                onClick={() => void add(id, name)}
               >
                 Add
               </Button>

@@ -12,6 +12,8 @@ export type StateKind =
   | 'queue'
   | 'artifact'
   | 'delivery'
+  | 'service'
+  | 'connection'
   | 'status'
   | 'image'
   | 'upload'
@@ -146,6 +148,15 @@ const LOOKS: Record<StateKind, Readonly<Record<string, StateLook>>> = {
     delivered: look('passed', 'circle-check', 'Delivered'),
     dead: look('failed', 'mail-x', 'Given up'),
     discarded: look('idle', 'trash', 'Discarded'),
+  },
+  service: {
+    enabled: look('idle', 'circle-check', 'Enabled'),
+    disabled: look('idle', 'power-off', 'Disabled'),
+    broken: look('failed', 'unplug', 'Stopped'),
+  },
+  connection: {
+    fine: look('idle', 'circle-check', 'Works'),
+    failing: look('failed', 'circle-alert', 'Fails'),
   },
   status: {
     pending,

@@ -15,6 +15,8 @@ export interface AccessTokenRequest {
   description: string
   expiresAt: string | null
   allowedIpAddresses: string | null
+  /** The program that a person has connected. Absent: the token is for a person. */
+  program?: string
   /** The token's value, for scripts that must know it in advance. Absent: a random value. */
   value?: string
 }
@@ -67,6 +69,7 @@ export async function createAccessToken(
       organization_ids: organizationIds.length > 0 ? organizationIds : null,
       allowed_ip_addresses: ranges,
       expires_at: request.expiresAt,
+      program: request.program ?? null,
     }
     await trx
       .insertInto('api_access_tokens')

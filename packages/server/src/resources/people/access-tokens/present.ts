@@ -12,5 +12,6 @@ export const presentUserToken = (caller: Caller, row: UserTokenRow): Static<type
   expires_at: row.expires_at,
   last_used_at: row.last_used_at,
   last_used_ip: row.last_used_ip,
+  program: row.program,
   current: row.id === caller.token.id,
 })

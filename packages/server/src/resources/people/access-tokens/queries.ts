@@ -12,10 +12,11 @@ export interface UserTokenRow {
   expires_at: string | null
   last_used_at: string | null
   last_used_ip: string | null
+  program: string | null
 }
 
 const select = sql`
-  select t.id, t.description, t.scopes, t.created_at, t.expires_at, t.last_used_at, t.last_used_ip,
+  select t.id, t.description, t.scopes, t.created_at, t.expires_at, t.last_used_at, t.last_used_ip, t.program,
     case when t.organization_ids is not null then
       array(select o.slug from organizations o where o.id = any (t.organization_ids) order by o.slug)
     end as organization_slugs

@@ -14,6 +14,9 @@ const fields = {
     description: 'When it was last used, to the minute.',
   }),
   last_used_ip: Type.Union([Type.String(), Type.Null()], { description: 'From where it was last used.' }),
+  program: orNull(
+    text('The program that you have connected, as it calls itself; null: the token was made by hand.'),
+  ),
   current: boolean('Whether the request was made with this token.'),
 }
 

@@ -1,0 +1,90 @@
+import { useMutation } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { serviceName } from '../../api/resource-queries.ts'
+import { Button } from '../../parts/Button.tsx'
+import { ConfirmDialog } from '../../parts/dialogs/ConfirmDialog.tsx'
+import { showFailure, showToast } from '../../parts/toasts/toasts.ts'
+import {
+  deleteService,
+  disableService,
+  enableService,
+  reloadServices,
+  sendTest,
+  type Provider,
+  type Service,
+  type ServiceAddress,
+} from '../services/queries.ts'
+
+interface Props {
+  address: ServiceAddress
+  service: Service
+  provider: Provider
+}
+
+export const useEnable = (address: ServiceAddress) =>
+  useMutation({
+    mutationFn: () => enableService(address),
+    async onSuccess() {
+      await reloadServices()
+      showToast('The service is enabled.')
+    },
+    onError: showFailure,
+  })
+
+export function ServiceActions({ address, service, provider }: Props) {
+  const navigate = useNavigate()
+  const [isDeleting, setDeleting] = useState(false)
+  const enable = useEnable(address)
+  const disable = useMutation({
+    mutationFn: () => disableService(address),
+    async onSuccess() {
+      await reloadServices()
+      showToast('The service is disabled.', { undo: () => enable.mutate() })
+    },
+    onError: showFailure,
+  })
+  const test = useMutation({
+    mutationFn: () => sendTest(address),
+    async onSuccess({ id }) {
+      await reloadServices()
+      await navigate({
+        to: '/organizations/$org/settings/services/$service/deliveries/$delivery',
+        params: { ...address, delivery: id },
+      })
+    },
+    onError: showFailure,
+  })
+  return (
+    <>
+      {service.enabled && provider.sends && (
+        <Button isWrite isBusy={test.isPending} onClick={() => test.mutate()}>
+          Send test
+        </Button>
+      )}
+      {service.enabled && (
+        <Button isWrite isBusy={disable.isPending} onClick={() => disable.mutate()}>
+          Disable
+        </Button>
+      )}
+      <Button isWrite kind="danger" icon="trash" onClick={() => setDeleting(true)}>
+        Delete…
+      </Button>
+      {isDeleting && (
+        <ConfirmDialog
+          title={`Delete ${serviceName(service)}?`}
+          action="Delete this service"
+          onConfirm={async () => {
+            await deleteService(address)
+            await navigate({ to: '/organizations/$org/settings/services', params: { org: address.org } })
+            await reloadServices()
+            showToast('The service is deleted.')
+          }}
+          onClose={() => setDeleting(false)}
+        >
+          <p>Nothing more is sent, and the record of its deliveries goes too.</p>
+        </ConfirmDialog>
+      )}
+    </>
+  )
+}
