@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { expect, it, onTestFinished } from 'vitest'
-import { eventually } from '../millrace.ts'
+import { eventually, millrace, theServer } from '../millrace.ts'
 import { signIn, visit, withBrowser } from './browser.ts'
 import { anOrganization } from './new-organization.ts'
 
@@ -207,3 +207,35 @@ async function aProgram(url: string) {
     },
   }
 }
+
+withBrowser.describe('the installation in the browser', () => {
+  it('is shown to operators who have signed in themselves, and to nobody else', async () => {
+    const { server, slug, admin, url } = await anOrganization()
+    const email = `grace@${slug}.example`
+    const { settings } = theServer()
+    const stranger = await visit()
+    await signIn(stranger, { url, token: admin }, '/-/installation')
+    await stranger.page.getByText('Only operators may open it').waitFor()
+    expect((await millrace(['user', 'operator', email], settings)).code).toBe(0)
+    expect((await server.get('/v2/installation', admin)).status).toBe(403)
+
+    const link = new URL((await millrace(['user', 'sign-in-link', email], settings)).stdout.trim())
+    const tab = await visit()
+    const { page } = tab
+    // The command does not know the port that the server has got.
+    await page.goto(`${url}${link.pathname}${link.search}`)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('Next time you sign in').waitFor()
+    await page.goto(`${url}/${slug}`)
+    await page.getByRole('button', { name: 'You and the settings of this browser' }).click()
+    await page.getByRole('menuitem', { name: 'Installation' }).click()
+    const main = page.getByRole('main')
+    await main
+      .getByRole('table', { name: 'Processes' })
+      .getByText('Answers requests, Background work')
+      .waitFor()
+    await main.getByText(/^PostgreSQL \d+.*, run by Millrace, /).waitFor()
+    await main.getByRole('table', { name: 'Organizations' }).waitFor()
+    expect(tab.complaints).toEqual([])
+  })
+})

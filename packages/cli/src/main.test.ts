@@ -34,6 +34,7 @@ const commands = [
   ['archive', 'show'],
   ['user', 'create'],
   ['user', 'sign-in-link'],
+  ['user', 'operator'],
   ['token', 'create'],
   ['token', 'revoke'],
   ['pipeline', 'lint'],

@@ -62,6 +62,7 @@ import { tokenRevoke } from './commands/token/revoke.ts'
 import { up } from './commands/up.ts'
 import { userCreate } from './commands/user/create.ts'
 import { userList } from './commands/user/list.ts'
+import { userOperator } from './commands/user/operator.ts'
 import { userSignInLink } from './commands/user/sign-in-link.ts'
 import { worker } from './commands/worker.ts'
 import { packageFolder } from './package-folder.ts'
@@ -156,7 +157,7 @@ export async function main(args: readonly string[]): Promise<number> {
       'user',
       'Members of an organization, and with the database all people.',
       'user list',
-      [userList(), userCreate(), userSignInLink()],
+      [userList(), userCreate(), userSignInLink(), userOperator()],
       HELP_GROUPS.server,
     ),
     up(),

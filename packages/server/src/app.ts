@@ -84,6 +84,7 @@ import { logRoutes } from './resources/builds/log/routes.ts'
 import { rowRoutes } from './resources/builds/log/row-routes.ts'
 import { maintainerRoutes } from './resources/clusters/maintainers/routes.ts'
 import { memberRoutes } from './resources/people/members/routes.ts'
+import { installationRoutes } from './resources/installation/installation/routes.ts'
 import { metaRoutes } from './resources/installation/meta/routes.ts'
 import { networkRangeRoutes } from './resources/clusters/network_ranges/routes.ts'
 import { organizationRoutes } from './resources/people/organizations/routes.ts'
@@ -146,6 +147,7 @@ export const slices: Slices = {
   log: [...logRoutes, ...rowRoutes],
   maintainers: maintainerRoutes,
   members: memberRoutes,
+  installation: installationRoutes,
   meta: metaRoutes,
   network_ranges: networkRangeRoutes,
   organizations: organizationRoutes,

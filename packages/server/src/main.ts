@@ -8,6 +8,7 @@ import { hashPassword } from './auth/passwords.ts'
 import { scopes } from './auth/scopes.ts'
 import { createSignInLink } from './auth/sign-in-links.ts'
 import { restoreBackup, type Restored } from './backup/restore.ts'
+import { recordBackup } from './backup/record.ts'
 import { writeBackup, type Backup } from './backup/write.ts'
 import { bootstrap, findSecretKeys, keepSecretKey, secretKeyFile } from './bootstrap.ts'
 import { readConfig, type Config } from './config/config.ts'
@@ -33,6 +34,7 @@ import { updateAllowedRanges } from './resources/people/api-settings/update.ts'
 import { disableFeature, enableFeature } from './resources/people/organizations/enable-feature.ts'
 import type { OwnSettings } from './resources/builds/retention/rules.ts'
 import * as sso from './resources/people/sso/update.ts'
+import * as operators from './resources/people/user/operators.ts'
 import { findCredentials } from './resources/people/user/queries.ts'
 
 export type { Started } from './program/run.ts'
@@ -86,9 +88,11 @@ export async function backupTo(
     )
   }
   const secretKey = keys?.join(',') ?? null
-  const backup = await withExistingDatabase(config, ({ pool }) =>
-    writeBackup(pool, file, { blobsDir: blobsDir(config), secretKey }),
-  )
+  const backup = await withExistingDatabase(config, async ({ pool }) => {
+    const written = await writeBackup(pool, file, { blobsDir: blobsDir(config), secretKey })
+    await recordBackup(pool, written.bytes)
+    return written
+  })
   const { blobs } = config
   return {
     ...backup,
@@ -204,6 +208,12 @@ export const listArchives = (env: Environment, of: retention.PipelineName, limit
 
 export const showArchive = (env: Environment, of: retention.PipelineName, build: string) =>
   administer(env, (db, config) => retention.showArchive(config, db, of, build))
+
+export const addOperator = (env: Environment, email: string): Promise<void> =>
+  administer(env, (db) => operators.addOperator(db, operator('user operator'), email))
+
+export const removeOperator = (env: Environment, email: string): Promise<void> =>
+  administer(env, (db) => operators.removeOperator(db, operator('user operator'), email))
 
 const exampleId = '0199f2c4-7d1e-7a53-9c0b-2f6f4f0a8d11'
 

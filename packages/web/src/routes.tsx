@@ -160,6 +160,7 @@ const routeTree = rootRoute.addChildren([
   settingsPage('rules', () => import('./pages/rules/page.tsx'), 'RulesPage'),
   settingsPage('archive', () => import('./pages/archive/page.tsx'), 'ArchivePage'),
   lazyPage('/organizations/$org/start', () => import('./pages/first-run/page.tsx'), 'FirstRunPage'),
+  lazyPage('/-/installation', () => import('./pages/installation/page.tsx'), 'InstallationPage'),
   lazyPage('/-/me', () => import('./pages/me/profile.tsx'), 'ProfilePage'),
   lazyPage('/-/me/tokens', () => import('./pages/me/tokens.tsx'), 'TokensPage', readTokenSearch),
   lazyPage('/-/me/programs', () => import('./pages/me/programs.tsx'), 'ProgramsPage'),

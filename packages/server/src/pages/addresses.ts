@@ -23,6 +23,7 @@ const patterns = [
   '/',
   '/-/start',
   '/-/me(?:/tokens|/programs|/sessions)?',
+  '/-/installation',
   `${organization}/(?:start|builds|agents|clusters|pipelines/new)`,
   `${organization}/settings(?:/(?:${settings.join('|')}))?`,
   `${organization}/settings/teams/[\\w-]+`,

@@ -3,9 +3,10 @@ import type pg from 'pg'
 import type { Config } from '../config/config.ts'
 import { startEmbedded } from '../db/embedded/server.ts'
 import { StartupError } from '../db/embedded/startup-error.ts'
-import { migrate } from '../db/migrate.ts'
+import { migrate, readVersion } from '../db/migrate.ts'
 import { inspectEndpoint, isSameDatabase, type Endpoint } from '../db/pooler.ts'
 import { openDatabase, type Database, type DatabaseLimits, type DatabaseOptions } from '../db/pool.ts'
+import { serverName, serverNamePrefix } from '../db/server-name.ts'
 import { within } from './within.ts'
 
 export interface OwnDatabase extends Database {
@@ -24,7 +25,7 @@ export async function openOwnDatabase(
   const options = {
     limits: config.databaseLimits,
     maxConnections: config.databaseConnections,
-    applicationName: serverName,
+    applicationName: serverName(config.roles, await readVersion()),
     ...observers,
   }
   const never = new Promise<never>(() => {})
@@ -55,14 +56,11 @@ export async function openOwnDatabase(
   return { ...database, close, how: `runs ${embedded.how}`, folders, lost }
 }
 
-/** The application_name of servers and workers. Sessions of commands have none. */
-const serverName = 'millrace server'
-
 /** For commands that must not run beside a server. */
 export async function refuseRunningServers(pool: pg.Pool): Promise<void> {
   const { rowCount } = await pool.query(
-    'select from pg_stat_activity where datname = current_database() and application_name = $1 limit 1',
-    [serverName],
+    'select from pg_stat_activity where datname = current_database() and starts_with(application_name, $1) limit 1',
+    [serverNamePrefix],
   )
   if (rowCount === 0) return
   throw new StartupError(

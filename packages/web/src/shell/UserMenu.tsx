@@ -20,6 +20,9 @@ export function UserMenu() {
     { label: user?.name ?? 'You', icon: 'user', action: { to: '/-/me' } },
     { label: 'Access tokens', icon: 'key', action: { to: '/-/me/tokens' } },
     { label: 'Sessions', icon: 'monitor', action: { to: '/-/me/sessions' } },
+    ...(user?.viewer?.may.see_installation === true
+      ? [{ label: 'Installation', icon: 'server' as const, action: { to: '/-/installation' } }]
+      : []),
     { label: 'API documentation', icon: 'file-text', action: { href: '/docs' } },
     'separator',
     ...themes.map(({ theme: each, label, icon }) => ({

@@ -73,6 +73,7 @@ const personTitles: Readonly<Record<string, string>> = {
 }
 
 function personCrumbs(pathname: string): Crumb[] {
+  if (pathname === '/-/installation') return [{ name: 'Installation', to: pathname }]
   if (!pathname.startsWith('/-/me')) return []
   const you = { name: 'You', to: '/-/me' }
   const page = personTitles[pathname]

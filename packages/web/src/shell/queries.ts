@@ -1,7 +1,7 @@
 import { keepPreviousData } from '@tanstack/react-query'
 import { query } from '../api/queries.ts'
 
-export const userQuery = () => query('GET /v2/user', { params: {} })
+export const userQuery = () => query('GET /v2/user', { params: {}, query: { include_viewer: true } })
 
 export const organizationsQuery = () =>
   query('GET /v2/organizations', { params: {}, query: { per_page: 100 } })

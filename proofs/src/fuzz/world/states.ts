@@ -283,6 +283,12 @@ const passwordSession: State = async (world) => {
   return { secrets: { only_cookie: value, page_secret: pageSecret } }
 }
 
+/** Only a session of an operator sees the installation. */
+const operatorSession: State = async (world) => {
+  await world.db.updateTable('users').set({ is_operator: true }).where('id', '=', world.id('admin')).execute()
+  return passwordSession(world)
+}
+
 const storedCache: State = async (world) => {
   const { upload_id } = await world.agent('PUT', 'cache_registries/~/store', world.secret('job'), cacheEntry)
   return { ids: { cache_upload: String(upload_id) } }
@@ -521,6 +527,7 @@ export const states: ReadonlyMap<string, State> = new Map([
   ),
   ...at('GET', `${inOrg}/services/{service}/events`, eventLog),
   ...at('PUT', '/v2/user/password', passwordSession),
+  ...at('GET', '/v2/installation', operatorSession),
   ...at('DELETE', '/v3/jobs/{job}/annotations/{context}', agentAnnotation),
   ...at('GET', `${inOrg}/pipelines/{pipeline}/archived_builds/{build}`, archivedBuild),
   ...at('GET', '/v2/artifacts/{artifact}/file', file),

@@ -2,12 +2,15 @@ import { Type } from 'typebox'
 import { noContent, ok, svg } from '../../../http/answer.ts'
 import { uuid } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
+import { IncludeViewer } from '../../schema.ts'
 import { renderAvatar } from './avatar.ts'
 import { forbidden, validationFailed } from '../../../lib/errors.ts'
 import { changePassword } from './change-password.ts'
 import { presentUser } from './present.ts'
 import * as users from './queries.ts'
-import { ChangePassword, UpdateUser, User } from './schema.ts'
+import { maySeeInstallation } from './operators.ts'
+
+import { ChangePassword, OwnUser, UpdateUser, User } from './schema.ts'
 
 const getUserRoute = route({
   method: 'GET',
@@ -15,9 +18,13 @@ const getUserRoute = route({
   summary: 'Get the user the token belongs to',
   scope: 'read_user',
   permission: 'token',
-  answers: { 200: User },
-  async handler({ ctx, caller }) {
-    return ok(presentUser(ctx.config.url, caller.user))
+  query: IncludeViewer,
+  answers: { 200: OwnUser },
+  async handler({ ctx, caller, query }) {
+    const viewer = query.include_viewer === true && {
+      viewer: { may: { see_installation: await maySeeInstallation(ctx.db, caller) } },
+    }
+    return ok({ ...presentUser(ctx.config.url, caller.user), ...viewer })
   },
 })
 

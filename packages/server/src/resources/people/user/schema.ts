@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { orNull, text, Timestamp, Uuid } from '../../schema.ts'
+import { boolean, viewerOf, orNull, text, Timestamp, Uuid } from '../../schema.ts'
 
 export const User = Type.Object(
   {
@@ -11,6 +11,14 @@ export const User = Type.Object(
     created_at: Timestamp,
   },
   { title: 'User' },
+)
+
+export const OwnUser = Type.Object(
+  {
+    ...User.properties,
+    viewer: viewerOf({ see_installation: boolean('See the installation: `GET /v2/installation`.') }),
+  },
+  { title: 'OwnUser' },
 )
 
 export const UserOrNull = orNull(User)
