@@ -1,17 +1,16 @@
 // Every page in light and dark, wide and narrow: nothing serious for axe, nothing scrolls sideways, no complaint of the browser,
 // no name of an emoji where a text is shown.
 // `npm run screenshots -- FOLDER` also writes what it sees.
-import { createRequire } from 'node:module'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { aDataDirectory, startServer } from '../millrace.ts'
+import { findProblems } from './axe.ts'
 import { signIn, visit, type VisitOptions, withBrowser } from './browser.ts'
 import { createWorld, type World } from './world.ts'
 
 const folder = process.env['SCREENSHOTS']
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 const looks: Record<string, VisitOptions> = {
   light: { theme: 'light' },
@@ -114,18 +113,6 @@ async function write(page: Page, name: string): Promise<void> {
   if (folder === undefined) return
   mkdirSync(folder, { recursive: true })
   await page.screenshot({ path: join(folder, `${name}.png`) })
-}
-
-interface AxeResults {
-  violations: Array<{ id: string; impact: string; nodes: Array<{ html: string }> }>
-}
-
-async function findProblems(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
-  const { violations } = await page.evaluate<AxeResults>('axe.run(document, { resultTypes: ["violations"] })')
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`)
 }
 
 /** Forms and sources show what was typed. */
