@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { nextRun, readCronline } from './cronline.ts'
+import { nextRun, nextRuns, readCronline } from './cronline.ts'
 
 /** The next runs of a line, each after the one before. */
 function runs(line: string, from: string, count = 3): string[] {
@@ -10,11 +10,14 @@ function runs(line: string, from: string, count = 3): string[] {
   while (found.length < count) {
     const next = nextRun(read.cronline, at)
     if (next === null) break
-    found.push(next.toISOString().replace(/:00\.000Z$/, 'Z'))
+    found.push(shown(next))
     at = next
   }
+  expect(nextRuns(read.cronline, new Date(from), count).map(shown)).toEqual(found)
   return found
 }
+
+const shown = (time: Date) => time.toISOString().replace(/:00\.000Z$/, 'Z')
 
 describe('a cron line', () => {
   it.each([

@@ -132,16 +132,31 @@ const dayMs = 24 * 60 * 60 * 1000
 const mostDays = 41 * 366
 
 /** The first time after the given moment; null when there is none. */
-export function nextRun(cronline: Cronline, after: Date): Date | null {
+export const nextRun = (cronline: Cronline, after: Date): Date | null =>
+  runsOfNextDay(cronline, after)[0] ?? null
+
+/** The first times after the given moment, fewer when there are no more. */
+export function nextRuns(cronline: Cronline, after: Date, count: number): Date[] {
+  const runs: Date[] = []
+  while (runs.length < count) {
+    const more = runsOfNextDay(cronline, runs.at(-1) ?? after)
+    if (more.length === 0) break
+    runs.push(...more)
+  }
+  return runs.slice(0, count)
+}
+
+/** The times of the first day that has one after the given moment, in order; of a line by the hour only the first. */
+function runsOfNextDay(cronline: Cronline, after: Date): Date[] {
   const today = localDay(cronline.zone, after)
   // A gap across midnight moves times to the next day, so yesterday counts too.
   for (let day = today - dayMs; day < today + mostDays * dayMs; day += dayMs) {
     const date = new Date(day)
     if (!cronline.months.has(date.getUTCMonth() + 1) || !cronline.isOn(date)) continue
-    const [first] = runsOn(cronline, date, after).sort((a, b) => a - b)
-    if (first !== undefined) return new Date(first)
+    const runs = new Set(runsOn(cronline, date, after))
+    if (runs.size > 0) return [...runs].sort((a, b) => a - b).map((time) => new Date(time))
   }
-  return null
+  return []
 }
 
 /** Those after the given moment, in no order; of a line by the hour only the first. */

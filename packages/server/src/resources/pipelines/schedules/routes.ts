@@ -2,11 +2,12 @@ import { Type } from 'typebox'
 import { created, noContent, ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
 import { route } from '../../../http/route.ts'
-import { notFound } from '../../../lib/errors.ts'
+import { notFound, validationFailed } from '../../../lib/errors.ts'
+import { nextRuns, readCronline } from './cronline.ts'
 import { createSchedule, deleteSchedule, updateSchedule } from './update.ts'
 import { presentSchedule } from './present.ts'
 import * as schedules from './queries.ts'
-import { CreateSchedule, Schedule, UpdateSchedule } from './schema.ts'
+import { CreateSchedule, PreviewQuery, Schedule, SchedulePreview, UpdateSchedule } from './schema.ts'
 
 const listSchedulesRoute = route({
   method: 'GET',
@@ -34,6 +35,25 @@ const getScheduleRoute = route({
     const schedule = await schedules.findInPipeline(ctx.db, org.id, params.pipeline, params.schedule)
     if (schedule === undefined) throw notFound('No schedule found')
     return ok(presentSchedule(ctx.config.url, org.slug, schedule))
+  },
+})
+
+const mostPreviewed = 5
+
+const previewScheduleRoute = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/pipelines/:pipeline/schedules/preview',
+  summary: 'Get when a cron line would make builds next',
+  scope: 'read_pipelines',
+  permission: 'read_pipeline',
+  query: PreviewQuery,
+  answers: { 200: SchedulePreview },
+  errors: { 422: 'The cron line cannot be read.' },
+  async handler({ ctx, query: { cronline = '' } }) {
+    const read = readCronline(cronline)
+    if (!read.ok) throw validationFailed(`cronline ${read.reason}`)
+    const times = nextRuns(read.cronline, ctx.now(), mostPreviewed)
+    return ok({ builds_at: times.map((time) => time.toISOString()) })
   },
 })
 
@@ -82,6 +102,7 @@ const deleteScheduleRoute = route({
 
 export const scheduleRoutes = [
   listSchedulesRoute,
+  previewScheduleRoute,
   getScheduleRoute,
   createScheduleRoute,
   updateScheduleRoute,

@@ -122,6 +122,32 @@ describe('GET /v2/organizations/{org.slug}/pipelines/{slug}/schedules', () => {
   })
 })
 
+describe('GET /v2/organizations/{org.slug}/pipelines/{slug}/schedules/preview', () => {
+  it('answers the next five times of a cron line, or why it cannot be read', async () => {
+    const { admin, path } = await aPlace()
+    const ask = (cronline: string) =>
+      app.request('GET', `${path}/preview?cronline=${encodeURIComponent(cronline)}`, { token: admin.token })
+    const times = async (cronline: string) =>
+      Object.values((await ask(cronline)).body.builds_at ?? {}).map((time) => new Date(String(time)))
+    const first = await times('30 9 * * mon Europe/Berlin')
+    expect(first).toHaveLength(5)
+    const dayOf = (time: Date) =>
+      time.toLocaleString('en-GB', { timeZone: 'Europe/Berlin', weekday: 'short' })
+    const hourOf = (time: Date) => time.toLocaleTimeString('en-GB', { timeZone: 'Europe/Berlin' })
+    expect(first.map((time) => `${dayOf(time)} ${hourOf(time)}`)).toEqual(Array(5).fill('Mon 09:30:00'))
+    expect(new Set(first.map(Number)).size).toBe(5)
+    expect(first[0]?.getTime()).toBeGreaterThan(app.ctx.now().getTime() - 60_000)
+    const minutes = (await times('*/15 8-9 * * *')).map((time) => time.getUTCMinutes() % 15)
+    expect(minutes).toEqual([0, 0, 0, 0, 0])
+    const refused = await ask('*/5 * * * *')
+    expect([refused.status, refused.body]).toEqual([
+      422,
+      { message: 'Validation failed: cronline must not run more often than every 10 minutes' },
+    ])
+    expect((await app.request('GET', `${path}/preview`, { token: admin.token })).status).toBe(400)
+  })
+})
+
 describe('PUT /v2/organizations/{org.slug}/pipelines/{slug}/schedules/{id}', () => {
   it('changes what is given and keeps the rest, by PATCH too', async () => {
     const { post, ask } = await aPlace()

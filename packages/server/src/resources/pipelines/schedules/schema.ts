@@ -36,6 +36,17 @@ const Cronline = Type.String({
   examples: ['0 9 * * mon-fri Europe/Berlin'],
 })
 
+export const SchedulePreview = Type.Object(
+  {
+    builds_at: Type.Array(Type.String({ format: 'date-time' }), {
+      description: 'The next times, the first first: five, or fewer when there are no more.',
+    }),
+  },
+  { title: 'PipelineSchedulePreview' },
+)
+
+export const PreviewQuery = { cronline: Cronline }
+
 const optionalFields = {
   label: optional(Type.String({ maxLength: 255 }), 'Name of the schedule, for people.'),
   message: optional(Type.String({ maxLength: 10_000 })),
