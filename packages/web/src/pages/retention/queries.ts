@@ -6,7 +6,7 @@ const retention = '/v2/organizations/{org}/retention'
 
 export type Retention = Answer<`GET ${typeof retention}`>
 export type Preview = Answer<`GET ${typeof retention}/preview`>
-type RetentionChange = NonNullable<Operations[`PATCH ${typeof retention}`]['body']>
+export type RetentionChange = NonNullable<Operations[`PATCH ${typeof retention}`]['body']>
 
 export const retentionQuery = (org: string) => query(`GET ${retention}`, { params: { org } })
 
@@ -17,5 +17,8 @@ export const updateRetention = (org: string, body: RetentionChange) =>
 export const previewRetention = (org: string, tried: RetentionChange) =>
   call(`GET ${retention}/preview`, {
     params: { org },
-    query: Object.fromEntries(Object.entries(tried).filter(([, value]) => value !== null)),
+    query: given(tried),
   })
+
+export const given = (tried: RetentionChange) =>
+  Object.fromEntries(Object.entries(tried).filter(([, value]) => value !== null))
