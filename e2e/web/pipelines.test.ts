@@ -6,7 +6,7 @@ import { aScene } from './scene.ts'
 const steps = 'steps: [{ label: One, command: a }]'
 
 withBrowser.describe('a pipeline', () => {
-  it('takes its steps from the repository unless they are written on the page', async () => {
+  it('takes its steps from the repository unless they are written on the page or come from a template', async () => {
     const server = theServer()
     const made = async (name: string) => {
       const { body } = await server.get(
@@ -39,6 +39,18 @@ withBrowser.describe('a pipeline', () => {
     const written = await made(second)
     expect(written).toContain('block: "Deploy?"')
     expect(written).not.toMatch(/pipeline upload|make /)
+
+    const template = await server.post('/v2/organizations/default/pipeline-templates', {
+      name: `Template ${Date.now()}`,
+      configuration: 'steps: [{ command: go test }]',
+    })
+    await page.goto(`${server.url}/organizations/default/pipelines/new`)
+    const third = `From a template ${Date.now()}`
+    await fill(third)
+    await page.getByLabel('Where the steps are').selectOption(String(template.body['uuid']))
+    await page.getByRole('region', { name: 'Steps' }).getByText('go test').waitFor()
+    await create()
+    expect(await made(third)).toBe('steps: [{ command: go test }]')
     expect(tab.complaints).toEqual([])
   })
 

@@ -11,7 +11,7 @@ import { Denied, Loading, Problem } from '../../parts/States.tsx'
 import { organizationQuery } from '../../shell/queries.ts'
 import { clustersQuery } from '../clusters/queries.ts'
 import { repositorySteps } from './example.ts'
-import { FirstSteps } from './FirstSteps.tsx'
+import { FirstSteps, type Steps } from './FirstSteps.tsx'
 import styles from './page.module.css'
 
 export function NewPipelinePage() {
@@ -41,7 +41,7 @@ function NewPipeline({ org }: { org: string }) {
   const [repository, setRepository] = useState('')
   const [branch, setBranch] = useState('main')
   const [clusterId, setClusterId] = useState('')
-  const [configuration, setConfiguration] = useState(repositorySteps)
+  const [steps, setSteps] = useState<Steps>({ configuration: repositorySteps })
   const [hasErrors, setHasErrors] = useState(false)
   const create = useMutation({
     async mutationFn({ withBuild }: { withBuild: boolean }) {
@@ -51,7 +51,7 @@ function NewPipeline({ org }: { org: string }) {
           name,
           repository,
           default_branch: branch,
-          configuration,
+          ...steps,
           ...(clusterId === '' ? {} : { cluster_id: clusterId }),
         },
         idempotencyKey: keys.pipeline,
@@ -133,7 +133,7 @@ function NewPipeline({ org }: { org: string }) {
             </Button>
           </div>
         </FieldStack>
-        <FirstSteps onChange={setConfiguration} onChecked={setHasErrors} />
+        <FirstSteps org={org} onChange={setSteps} onChecked={setHasErrors} />
       </form>
     </Page>
   )
