@@ -18,7 +18,8 @@ async function run(...args: string[]): Promise<string> {
 }
 
 /** What needs more than reading. */
-const refused = /^(New build|Settings|Rebuild|Cancel\b|Retry|Unblock|Pause|Start an agent|Delete|Archive)/
+const refused =
+  /^(New (?:build|schedule)|Run now|Settings|Rebuild|Cancel\b|Retry|Unblock|Pause|Start an agent|Delete|Archive)/
 
 /** What the page knows by now is drawn afterwards. */
 const twoFrames = (page: Page) =>
@@ -66,8 +67,10 @@ withBrowser.describe('access', () => {
 
     const clusterPage = `/organizations/${slug}/clusters/${cluster.body['id']}`
     const shown = `${api}/pipelines/shown`
+    await server.post(`${shown}/schedules`, { label: 'Nightly', cronline: '@daily' }, admin)
     const pages = [
       { path: `/${slug}/shown`, text: '#1', rights: shown, offered: 'New build' },
+      { path: `/${slug}/shown/settings/schedules`, text: 'Nightly', rights: shown, offered: 'New schedule' },
       { path: `/${slug}/shown/builds/1`, text: 'One', rights: shown, offered: 'Cancel' },
       {
         path: `${clusterPage}/queues/${queue.body['id']}`,

@@ -110,6 +110,7 @@ export async function createWorld(server: Client, settings: Settings): Promise<W
     name: 'Go service',
     configuration: passing,
   })
+  await createAroundPipelines(server)
   const team = await createPeople(server, settings)
   await furnishCluster(server, cluster)
   const services = await createServices(server)
@@ -157,6 +158,24 @@ async function furnishCluster(server: Client, cluster: string): Promise<void> {
       target_pipeline: 'release',
       conditions: ['build.branch == "main"'],
     },
+  })
+}
+
+/** What the settings of pipelines show. */
+async function createAroundPipelines(server: Client): Promise<void> {
+  const schedules = `${org}/pipelines/web-app/schedules`
+  await server.post(schedules, { label: ':jest: Nightly', cronline: '0 3 * * * Europe/Berlin' })
+  await server.post(schedules, { label: longText, cronline: '@hourly', enabled: false })
+  await server.post(`${org}/services`, {
+    provider: 'webhook',
+    description: ':jest: Deploys',
+    build_states: { build_failed: true, build_fixed: true },
+    settings: { url: 'https://hooks.example.com/builds', events: ['build.finished'] },
+  })
+  await server.post(`${org}/pipelines`, {
+    name: 'On GitHub',
+    repository: 'git@github.com:acme/app.git',
+    configuration: passing,
   })
 }
 

@@ -59,6 +59,13 @@ const settingsPage = <Path extends string, Name extends string, Search extends o
   readSearch?: (search: Record<string, unknown>) => Search,
 ) => lazyPage(`/organizations/$org/settings/${path}`, load, name, readSearch)
 
+/** A page of a pipeline's settings, which shell/pipeline-settings-pages.ts lists. */
+const pipelineSettingsPage = <Path extends string, Name extends string>(
+  path: Path,
+  load: () => Promise<Record<NoInfer<Name>, RouteComponent>>,
+  name: Name,
+) => lazyPage(`/$org/$pipeline/settings/${path}`, load, name)
+
 const agentPage = lazyRouteComponent(() => import('./pages/agent/page.tsx'), 'AgentPage')
 
 const routeTree = rootRoute.addChildren([
@@ -78,10 +85,45 @@ const routeTree = rootRoute.addChildren([
     'NewPipelinePage',
   ),
   lazyPage(
-    '/$org/$pipeline/settings/$section',
-    () => import('./pages/pipeline-settings/page.tsx'),
-    'PipelineSettingsPage',
+    '/$org/$pipeline/settings',
+    () => import('./pages/pipeline-settings/start.tsx'),
+    'PipelineSettingsStartPage',
   ),
+  pipelineSettingsPage(
+    'general',
+    () => import('./pages/pipeline-settings/general/page.tsx'),
+    'PipelineGeneralPage',
+  ),
+  pipelineSettingsPage('steps', () => import('./pages/pipeline-settings/steps/page.tsx'), 'StepsPage'),
+  pipelineSettingsPage(
+    'repository',
+    () => import('./pages/pipeline-settings/repository/page.tsx'),
+    'RepositoryPage',
+  ),
+  pipelineSettingsPage(
+    'builds',
+    () => import('./pages/pipeline-settings/builds/page.tsx'),
+    'BuildSettingsPage',
+  ),
+  pipelineSettingsPage(
+    'schedules',
+    () => import('./pages/pipeline-settings/schedules/page.tsx'),
+    'SchedulesPage',
+  ),
+  pipelineSettingsPage('access', () => import('./pages/pipeline-settings/access/page.tsx'), 'AccessPage'),
+  pipelineSettingsPage(
+    'notifications',
+    () => import('./pages/pipeline-settings/notifications/page.tsx'),
+    'PipelineNotificationsPage',
+  ),
+  pipelineSettingsPage('badges', () => import('./pages/pipeline-settings/badges/page.tsx'), 'BadgesPage'),
+  pipelineSettingsPage(
+    'retention',
+    () => import('./pages/pipeline-settings/retention/page.tsx'),
+    'PipelineRetentionPage',
+  ),
+  pipelineSettingsPage('caches', () => import('./pages/pipeline-settings/caches/page.tsx'), 'CachesPage'),
+  pipelineSettingsPage('danger', () => import('./pages/pipeline-settings/danger/page.tsx'), 'DangerPage'),
   lazyPage(
     '/organizations/$org/agents',
     () => import('./pages/agents/page.tsx'),

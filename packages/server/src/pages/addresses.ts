@@ -19,6 +19,20 @@ const settings = [
   'archive',
 ]
 
+const pipelineSettings = [
+  'general',
+  'steps',
+  'repository',
+  'builds',
+  'schedules',
+  'access',
+  'notifications',
+  'badges',
+  'retention',
+  'caches',
+  'danger',
+]
+
 const patterns = [
   '/',
   '/-/start',
@@ -35,7 +49,7 @@ const patterns = [
   `${organization}/pipeline-templates/[\\w-]+`,
   '/(?!organizations/|-/)[\\w-]+(?:/[\\w-]+)?',
   '/(?!organizations/|-/)[\\w-]+/[\\w-]+/builds/\\d+',
-  '/(?!organizations/|-/)[\\w-]+/[\\w-]+/settings/\\w+',
+  `/(?!organizations/|-/)[\\w-]+/[\\w-]+/settings(?:/(?:${pipelineSettings.join('|')}))?`,
 ]
 
 const address = new RegExp(`^(?:${patterns.join('|')})/?$`)

@@ -12,6 +12,7 @@ import {
   teamQuery,
 } from '../api/resource-queries.ts'
 import { clusterPages } from './cluster-pages.ts'
+import { findPipelineSettings } from './pipeline-settings-pages.ts'
 import { settingsPages } from './settings-pages.ts'
 
 interface Crumb {
@@ -54,7 +55,7 @@ export function useCrumbs(): Crumb[] {
   }
   if (inPipeline === null) return []
   if (number !== undefined) return [inPipeline, here(`#${number}`)]
-  return area === 'settings' ? [inPipeline, here('Settings')] : [inPipeline]
+  return area === 'settings' ? [inPipeline, ...pipelineSettingsCrumbs(inPipeline.to, page)] : [inPipeline]
 }
 
 const titles: Readonly<Record<string, string>> = {
@@ -95,6 +96,15 @@ function clusterPageCrumbs(pathname: string): Crumb[] {
   const [base, page] = /^.+?\/clusters\/[^/]+\/(\w+)/.exec(pathname) ?? []
   const title = clusterPages.find(({ name }) => name === page)?.title
   return base === undefined || title === undefined ? [] : [{ name: title, to: base }]
+}
+
+function pipelineSettingsCrumbs(pipeline: string, page: string): Crumb[] {
+  const base = `${pipeline}/settings`
+  const title = findPipelineSettings(page)?.title
+  return [
+    { name: 'Settings', to: base },
+    ...(title === undefined ? [] : [{ name: title, to: `${base}/${page}` }]),
+  ]
 }
 
 function usePipelineCrumb(org: string, slug: string | undefined): Crumb | null {

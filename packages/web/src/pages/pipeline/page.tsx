@@ -63,12 +63,13 @@ export function PipelinePage() {
       actions={
         <>
           {pipeline?.viewer?.may.edit === true && (
-            <LinkButton
-              icon="settings"
-              to="/$org/$pipeline/settings/$section"
-              params={{ org, pipeline: slug, section: 'steps' }}
-            >
+            <LinkButton icon="settings" to="/$org/$pipeline/settings" params={{ org, pipeline: slug }}>
               Settings
+            </LinkButton>
+          )}
+          {pipeline?.viewer?.may.edit === false && (
+            <LinkButton icon="clock" to="/$org/$pipeline/settings/schedules" params={{ org, pipeline: slug }}>
+              Schedules
             </LinkButton>
           )}
           {mayBuild && (

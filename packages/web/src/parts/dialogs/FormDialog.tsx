@@ -11,6 +11,8 @@ interface Props {
   /** The verb: "Create build". */
   action: string
   icon?: IconName
+  /** It cannot be undone. */
+  isDanger?: boolean
   isBusy?: boolean
   /** Why it cannot be submitted. */
   disabledReason?: string | undefined
@@ -21,6 +23,7 @@ interface Props {
 export function FormDialog({
   action,
   icon,
+  isDanger = false,
   isBusy = false,
   disabledReason,
   onSubmit,
@@ -36,7 +39,7 @@ export function FormDialog({
         <>
           <Button onClick={rest.onClose}>Cancel</Button>
           <Button
-            kind="primary"
+            kind={isDanger ? 'danger' : 'primary'}
             isWrite
             type="submit"
             form={formId}

@@ -14,11 +14,19 @@ interface Props<Fields> {
   onSave: (changed: Partial<Fields>) => Promise<unknown>
   /** Why it cannot be saved as it is. */
   problem?: string | undefined
+  /** As wide as the page, for an editor. */
+  isWide?: boolean
   children: ReactNode
 }
 
 /** One form of settings. A bar to save appears with the first change, and leaving asks while it is there. */
-export function SettingsForm<Fields extends object>({ draft, onSave, problem, children }: Props<Fields>) {
+export function SettingsForm<Fields extends object>({
+  draft,
+  onSave,
+  problem,
+  isWide = false,
+  children,
+}: Props<Fields>) {
   const save = useMutation({
     mutationFn: () => onSave(draft.changed),
     onSuccess() {
@@ -35,7 +43,7 @@ export function SettingsForm<Fields extends object>({ draft, onSave, problem, ch
     if (isChanged && problem === undefined) save.mutate()
   }
   return (
-    <div className={styles.form}>
+    <div className={isWide ? undefined : styles.form}>
       <Form onSubmit={submit}>
         {children}
         {isChanged && (
