@@ -52,6 +52,16 @@ withBrowser.describe('the settings of a pipeline', () => {
     await page.getByRole('group', { name: 'Changes' }).waitFor({ state: 'detached' })
     expect(await page.getByLabel('Address').inputValue()).toBe(`renamed-${unique}`)
 
+    // The list is filtered by a tag, which the pipeline's page leads to.
+    await page.goto(`${server.url}/default/renamed-${unique}`)
+    await page.getByRole('main').getByRole('link', { name: unique, exact: true }).click()
+    const listed = page.getByRole('list', { name: 'Pipelines' }).getByRole('listitem')
+    await listed.getByText(`🚀 Renamed ${unique}`).waitFor()
+    expect(await listed.count()).toBe(1)
+    const chip = page.getByRole('group', { name: 'Tag' }).getByRole('button', { name: unique })
+    expect(await chip.getAttribute('aria-pressed')).toBe('true')
+    await page.goto(`${settings}/general`)
+
     await go('Steps')
     await page.getByRole('textbox', { name: 'Steps of the pipeline, in YAML' }).click()
     await page.keyboard.press('Control+End')

@@ -1,7 +1,7 @@
 import { showLabel } from '../../parts/labels.ts'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Fragment, useState } from 'react'
 import { useLive } from '../../api/live.ts'
 import { pipelineQuery } from '../../api/resource-queries.ts'
 import { Button, LinkButton } from '../../parts/Button.tsx'
@@ -57,6 +57,7 @@ export function PipelinePage() {
             description={pipeline.description}
             repository={pipeline.repository}
             tags={pipeline.tags}
+            org={org}
           />
         )
       }
@@ -105,16 +106,24 @@ export function PipelinePage() {
 }
 
 interface SubtitleProps {
+  org: string
   description: string
   repository: string
   tags: readonly string[]
 }
 
-const Subtitle = ({ description, repository, tags }: SubtitleProps) => (
+const Subtitle = ({ org, description, repository, tags }: SubtitleProps) => (
   <>
     {description !== '' && <>{showLabel(description)} · </>}
     <code>{repository}</code> <Copy text={repository} label="repository" />
-    {tags.length > 0 && <> · {tags.join(', ')}</>}
+    {tags.map((tag, index) => (
+      <Fragment key={tag}>
+        {index === 0 ? ' · ' : ', '}
+        <Link to="/$org" params={{ org }} search={{ tag }}>
+          {tag}
+        </Link>
+      </Fragment>
+    ))}
   </>
 )
 

@@ -14,11 +14,13 @@ const choices: ReadonlyArray<{ show: Shown; label: string }> = [
 
 interface Props {
   search: PipelineSearch
+  /** Those to choose from. */
+  tags: readonly string[]
   onChange: (search: PipelineSearch) => void
 }
 
-export function PipelineFilter({ search, onChange }: Props) {
-  const { q = '', show, ...order } = search
+export function PipelineFilter({ search, tags, onChange }: Props) {
+  const { q = '', show } = search
   const [typed, setTyped] = useState({ text: q, q })
   // The address changed by other means, such as a cleared filter.
   if (typed.q !== q) setTyped({ text: q, q })
@@ -36,11 +38,8 @@ export function PipelineFilter({ search, onChange }: Props) {
           aria-label="Filter by name or tag"
           onChange={({ target }) => {
             setTyped({ text: target.value, q: target.value })
-            onChange({
-              ...order,
-              ...(show === undefined ? {} : { show }),
-              ...(target.value === '' ? {} : { q: target.value }),
-            })
+            const { q: _, ...others } = search
+            onChange({ ...others, ...(target.value === '' ? {} : { q: target.value }) })
           }}
         />
       </div>
@@ -50,12 +49,28 @@ export function PipelineFilter({ search, onChange }: Props) {
             key={each}
             label={label}
             isOn={(show ?? 'all') === each}
-            onClick={() =>
-              onChange({ ...order, ...(q === '' ? {} : { q }), ...(each === 'all' ? {} : { show: each }) })
-            }
+            onClick={() => {
+              const { show: _, ...others } = search
+              onChange({ ...others, ...(each === 'all' ? {} : { show: each }) })
+            }}
           />
         ))}
       </div>
+      {tags.length > 0 && (
+        <div role="group" aria-label="Tag" className={bar.chips}>
+          {tags.map((each) => (
+            <Chip
+              key={each}
+              label={each}
+              isOn={search.tag === each}
+              onClick={() => {
+                const { tag, ...others } = search
+                onChange({ ...others, ...(tag === each ? {} : { tag: each }) })
+              }}
+            />
+          ))}
+        </div>
+      )}
     </search>
   )
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { choosePipelines, isFailing, readSearch } from './choose.ts'
+import { choosePipelines, isFailing, listTags, readSearch } from './choose.ts'
 
 const pipeline = (name: string, favorite = false) => ({
   id: name,
@@ -19,6 +19,13 @@ const build = (state: 'passed' | 'failed' | 'running') => ({
 })
 
 describe('the list of pipelines', () => {
+  it('offers the tags that most pipelines have, and the chosen one', () => {
+    const all = [['b', 'a'], ['b'], ['c']].map((tags) => ({ tags }))
+    expect(listTags(all, undefined, 2)).toEqual(['b', 'a'])
+    expect(listTags(all, 'c', 2)).toEqual(['b', 'a', 'c'])
+    expect(listTags(all, 'a', 2)).toEqual(['b', 'a'])
+  })
+
   it('has favourites first, then names, numbers by their value', () => {
     const rows = choosePipelines(
       [pipeline('b10'), pipeline('b9'), pipeline('A'), pipeline('z', true)],
@@ -35,6 +42,8 @@ describe('the list of pipelines', () => {
       choosePipelines(all, trends, readSearch({ ...search })).map(({ name }) => name)
     expect(names({ q: 'app web' })).toEqual(['Web app'])
     expect(names({ q: 'tag-api' })).toEqual(['Api'])
+    expect(names({ tag: 'tag-Api' })).toEqual(['Api'])
+    expect(names({ tag: 'tag' })).toEqual([])
     expect(names({ show: 'favorites' })).toEqual(['Api'])
     expect(names({ show: 'failing' })).toEqual(['Web app'])
   })

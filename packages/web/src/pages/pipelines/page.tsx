@@ -6,11 +6,14 @@ import { Button, LinkButton } from '../../parts/Button.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Empty, Loading, Problem } from '../../parts/States.tsx'
 import { organizationQuery } from '../../shell/queries.ts'
-import { choosePipelines, type PipelineSearch } from './choose.ts'
+import { choosePipelines, listTags, type PipelineSearch } from './choose.ts'
 import { PipelineFilter } from './PipelineFilter.tsx'
 import { PipelineList } from './PipelineList.tsx'
 import { pipelinesQuery, trendsQuery } from './queries.ts'
 import { useFavorite } from './use-favorite.ts'
+
+/** Others are found by their name. */
+const mostTags = 8
 
 export function PipelinesPage() {
   const { org } = useParams({ from: '/$org' })
@@ -37,7 +40,11 @@ export function PipelinesPage() {
       tabTitle={`Pipelines · ${organization?.name ?? org}`}
       actions={create}
     >
-      <PipelineFilter search={search} onChange={change} />
+      <PipelineFilter
+        search={search}
+        tags={listTags(pipelines ?? [], search.tag, mostTags)}
+        onChange={change}
+      />
       {error !== null && pipelines === undefined && <Problem error={error} onRetry={() => void refetch()} />}
       {error === null && pipelines === undefined && <Loading look="list" />}
       {pipelines?.length === 0 && (
@@ -48,7 +55,7 @@ export function PipelinesPage() {
       {pipelines !== undefined && pipelines.length > 0 && shown.length === 0 && (
         <Empty
           title={
-            search.show === 'favorites' && !search.q
+            search.show === 'favorites' && !search.q && search.tag === undefined
               ? 'You have no favourites yet.'
               : 'No pipeline matches these filters.'
           }
@@ -63,17 +70,13 @@ export function PipelinesPage() {
           pipelines={shown}
           trends={trendOf}
           order={search.sort ?? 'name'}
-          onOrder={(order) =>
-            change({ ...withoutOrder(search), ...(order === 'name' ? {} : { sort: order }) })
-          }
+          onOrder={(order) => {
+            const { sort: _, ...others } = search
+            change({ ...others, ...(order === 'name' ? {} : { sort: order }) })
+          }}
           onFavorite={(pipeline, isFavorite) => void star(pipeline, isFavorite)}
         />
       )}
     </Page>
   )
 }
-
-const withoutOrder = ({ q, show }: PipelineSearch): PipelineSearch => ({
-  ...(q === undefined ? {} : { q }),
-  ...(show === undefined ? {} : { show }),
-})
