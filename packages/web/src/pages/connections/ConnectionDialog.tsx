@@ -2,17 +2,11 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { newKey } from '../../api/call.ts'
 import { FormDialog } from '../../parts/dialogs/FormDialog.tsx'
-import { SelectField, TextArea, TextField } from '../../parts/Field.tsx'
+import { Checkbox, SelectField, TextArea, TextField } from '../../parts/Field.tsx'
 import { changedFields } from '../../parts/settings/use-draft.ts'
 import { showToast } from '../../parts/toasts/toasts.ts'
 import { hostTypes } from './host-types.ts'
-import {
-  connectionsQuery,
-  createConnection,
-  updateConnection,
-  type Connection,
-  type NewConnection,
-} from './queries.ts'
+import { connectionsQuery, createConnection, updateConnection, type Connection } from './queries.ts'
 
 interface Props {
   org: string
@@ -56,6 +50,8 @@ export function ConnectionDialog({ org, connection, onClose }: Props) {
   const [type, setType] = useState<Connection['type']>(connection?.type ?? 'github_app')
   const [stored] = useState(() => fieldsOf(connection))
   const [fields, setFields] = useState(stored)
+  const [wasForCheckouts] = useState(connection?.checkout_enabled ?? true)
+  const [isForCheckouts, setForCheckouts] = useState(wasForCheckouts)
   const [key, setKey] = useState(newKey)
   const { credentials, publicUrl } = hostTypes[type]
   const save = useMutation({
@@ -64,8 +60,9 @@ export function ConnectionDialog({ org, connection, onClose }: Props) {
       const body = {
         ...bodyOf(others),
         ...(url === undefined || url.trim() === '' ? {} : { url: url.trim() }),
+        ...(isForCheckouts === wasForCheckouts ? {} : { checkout_enabled: isForCheckouts }),
       }
-      if (connection === null) await createConnection(org, { type, ...body } as NewConnection, key)
+      if (connection === null) await createConnection(org, { type, ...body }, key)
       else await updateConnection(org, connection.id, body)
     },
     async onSuccess() {
@@ -135,6 +132,13 @@ export function ConnectionDialog({ org, connection, onClose }: Props) {
             hint="In PEM form. Stored encrypted; afterwards its fingerprint is shown."
           />
         </>
+      )}
+      {credentials !== null && (
+        <Checkbox
+          label="Jobs check out private repositories with it: whoever may edit a pipeline chooses what they read."
+          checked={isForCheckouts}
+          onCheck={setForCheckouts}
+        />
       )}
       <TextField
         {...field('webhook_secret', 'Secret of webhooks')}

@@ -22,14 +22,16 @@ export const hostTypes: Readonly<Record<HostType, HostFields>> = {
   git: { name: 'A plain git server', publicUrl: null, credentials: null },
 }
 
-type Credentials = Pick<Connection, 'type' | 'token' | 'app_id' | 'webhook_secret'>
+type Credentials = Pick<Connection, 'type' | 'token' | 'app_id' | 'webhook_secret' | 'checkout_enabled'>
 
 /** In the order of their importance. */
-function rightsOf({ type, token, app_id: app, webhook_secret: secret }: Credentials): string[] {
+function rightsOf(connection: Credentials): string[] {
+  const { type, token, app_id: app, webhook_secret: secret, checkout_enabled: isForCheckouts } = connection
   const isApp = hostTypes[type].credentials === 'app' && app !== null
   return [
     ...(token !== null || isApp ? ['Sends commit statuses'] : []),
-    ...(isApp ? ['writes checks', 'lets jobs read their repository'] : []),
+    ...(isApp ? ['writes checks'] : []),
+    ...((token !== null || isApp) && isForCheckouts ? ['lets jobs read their repository'] : []),
     ...(secret === null ? [] : ['checks the signatures of webhooks']),
   ]
 }

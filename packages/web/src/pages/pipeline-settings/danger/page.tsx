@@ -5,6 +5,7 @@ import { call } from '../../../api/call.ts'
 import { Button } from '../../../parts/Button.tsx'
 import { FormDialog } from '../../../parts/dialogs/FormDialog.tsx'
 import { TextField } from '../../../parts/Field.tsx'
+import { showLabel } from '../../../parts/labels.ts'
 import { Notice } from '../../../parts/settings/Notice.tsx'
 import { SectionHead } from '../../../parts/settings/SectionHead.tsx'
 import { showFailure, showToast } from '../../../parts/toasts/toasts.ts'
@@ -79,7 +80,8 @@ function DeleteDialog({ org, pipeline, onClose }: { org: string; pipeline: Pipel
       showToast(`${pipeline.name} is deleted.`)
     },
   })
-  const isSure = typed === pipeline.name
+  // Nobody sees the names of emoji as they were typed.
+  const isSure = [pipeline.name, showLabel(pipeline.name)].includes(typed.trim())
   return (
     <FormDialog
       title={`Delete ${pipeline.name}?`}
@@ -99,7 +101,7 @@ function DeleteDialog({ org, pipeline, onClose }: { org: string; pipeline: Pipel
           ` ${pipeline.running_jobs_count} running ${pipeline.running_jobs_count === 1 ? 'job is' : 'jobs are'} canceled.`}
       </p>
       <TextField
-        label={`Type ${pipeline.name} to confirm`}
+        label={`Type ${showLabel(pipeline.name)} to confirm`}
         value={typed}
         autoComplete="off"
         problem={remove.error?.message}
