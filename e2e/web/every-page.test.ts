@@ -1,22 +1,12 @@
-// Every page in light and dark, wide and narrow: nothing serious for axe, nothing scrolls sideways, no complaint of the browser,
-// no name of an emoji where a text is shown.
+// Every page, dialog and menu in light and dark, wide and narrow: nothing serious for axe, nothing scrolls sideways, no complaint
+// of the browser, no name of an emoji where a text is shown.
 // `npm run screenshots -- FOLDER` also writes what it sees.
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
-import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
-import { aDataDirectory, startServer } from '../millrace.ts'
-import { findProblems } from './axe.ts'
-import { signIn, visit, type VisitOptions, withBrowser } from './browser.ts'
+import { aDataDirectory, startServer, type Server } from '../millrace.ts'
+import { signIn, visit, withBrowser } from './browser.ts'
+import { dialogs, onPhones, open } from './dialogs.ts'
+import { findProblems, isForPictures, looks, write } from './look.ts'
 import { createWorld, type World } from './world.ts'
-
-const folder = process.env['SCREENSHOTS']
-
-const looks: Record<string, VisitOptions> = {
-  light: { theme: 'light' },
-  dark: { theme: 'dark' },
-  narrow: { theme: 'light', width: 390, height: 844, isTouch: true },
-}
 
 /** Each with an address and the text that shows that it is complete. */
 const pages = (world: World): Record<string, [path: string, text: string | RegExp]> => ({
@@ -43,7 +33,7 @@ const pages = (world: World): Record<string, [path: string, text: string | RegEx
   'build-annotations': [`${world.failed}?tab=annotations`, 'Coverage'],
   'build-failures': [`${world.failed}?tab=failures`, 'exit 1'],
   'build-blocked': [world.blocked, 'Ship it?'],
-  'build-waiting': [world.waiting, 'Needs an agent'],
+  'build-waiting': [world.waiting, 'has no connected agent'],
   'build-long-names': [world.longName, 'A name that goes on'],
   agents: ['/organizations/default/agents', /Idle|Busy/],
   clusters: ['/organizations/default/clusters', 'Default cluster'],
@@ -88,58 +78,54 @@ const pages = (world: World): Record<string, [path: string, text: string | RegEx
   'missing-page': ['/organizations/default/settings/nothing', 'not yours to see'],
 })
 
+const allLooks = Object.keys(looks) as Array<keyof typeof looks>
+
 withBrowser.describe('every page', () => {
-  it('is right in light, in dark and on a phone', async () => {
+  it('is right in light, in dark and on a phone, and so is every dialog', async () => {
     const settings = { MILLRACE_DATA_DIR: aDataDirectory() }
     const server = await startServer(settings)
     const world = await createWorld(server, settings)
-    const problems: string[] = []
-    for (const [look, options] of Object.entries(looks)) {
-      const tab = await visit(options)
-      await signIn(tab, server, '/default')
-      for (const [name, [path, text]] of Object.entries(pages(world))) {
-        await tab.page.goto(server.url + path)
-        await tab.page.locator('main').getByText(text).first().waitFor()
-        // Several parts of a page may load at once.
-        await expect.poll(() => tab.page.getByRole('status', { name: 'Loading' }).count()).toBe(0)
-        await write(tab.page, `${name}-${look}`)
-        const found = [
-          ...(await findProblems(tab.page)),
-          ...((await scrollsSideways(tab.page)) ? ['scrolls sideways'] : []),
-          ...((await tab.page.locator('h1').count()) === 1 ? [] : ['has no heading']),
-          ...(await findRawNames(tab.page)),
-          ...tab.complaints
-            .splice(0)
-            .filter((complaint) => !name.startsWith('missing') || !complaint.includes('404')),
-        ]
-        problems.push(...found.map((problem) => `${name}, ${look}: ${problem}`))
-      }
-    }
-    expect(problems).toEqual([])
+    expect([...(await lookAtPages(server, world)), ...(await lookAtDialogs(server, world))]).toEqual([])
   })
 })
 
-async function write(page: Page, name: string): Promise<void> {
-  if (folder === undefined) return
-  mkdirSync(folder, { recursive: true })
-  await page.screenshot({ path: join(folder, `${name}.png`) })
+async function lookAtPages(server: Server, world: World): Promise<string[]> {
+  const problems: string[] = []
+  for (const look of isForPictures ? allLooks : (['light', 'dark', 'narrow'] as const)) {
+    const tab = await visit(looks[look])
+    await signIn(tab, server, '/default')
+    for (const [name, [path, text]] of Object.entries(pages(world))) {
+      await tab.page.goto(server.url + path)
+      await tab.page.locator('main').getByText(text).first().waitFor()
+      // Several parts of a page may load at once.
+      await expect.poll(() => tab.page.getByRole('status', { name: 'Loading' }).count()).toBe(0)
+      await write(tab.page, `${name}-${look}`)
+      const found = [
+        ...(await findProblems(tab.page)),
+        ...((await tab.page.locator('h1').count()) === 1 ? [] : ['has no heading']),
+        ...tab.complaints
+          .splice(0)
+          .filter((complaint) => !name.startsWith('missing') || !complaint.includes('404')),
+      ]
+      problems.push(...found.map((problem) => `${name}, ${look}: ${problem}`))
+    }
+  }
+  return problems
 }
 
-/** Forms and sources show what was typed. */
-const findRawNames = (page: Page): Promise<string[]> =>
-  page.evaluate(() => {
-    const isRaw = (text: string | null) => /:jest:|%[nt]\b|\{\{\s*matrix/i.test(text ?? '')
-    const texts: string[] = [document.title]
-    for (const element of document.querySelectorAll(
-      'body *:not(script, style, textarea, pre, pre *, code, .cm-editor *)',
-    )) {
-      const own = [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE)
-      texts.push(...own.map((node) => node.textContent ?? ''))
-      for (const name of ['title', 'aria-label', 'alt', 'placeholder'])
-        texts.push(element.getAttribute(name) ?? '')
+async function lookAtDialogs(server: Server, world: World): Promise<string[]> {
+  const problems: string[] = []
+  for (const look of isForPictures ? allLooks : (['light', 'dark-narrow'] as const)) {
+    const tab = await visit(looks[look])
+    await signIn(tab, server, '/default')
+    const openings = look.endsWith('narrow') ? onPhones(world) : dialogs(world)
+    for (const [name, { path, clicks }] of Object.entries(openings)) {
+      await tab.page.goto(server.url + path)
+      await open(tab.page, clicks)
+      await write(tab.page, `dialog-${name}-${look}`)
+      const found = [...(await findProblems(tab.page)), ...tab.complaints.splice(0)]
+      problems.push(...found.map((problem) => `dialog ${name}, ${look}: ${problem}`))
     }
-    return texts.filter(isRaw).map((text) => `shows raw: ${text.slice(0, 160)}`)
-  })
-
-const scrollsSideways = (page: Page): Promise<boolean> =>
-  page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)
+  }
+  return problems
+}

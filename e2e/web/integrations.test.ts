@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { expect, it, onTestFinished } from 'vitest'
 import { eventually, millrace, theServer } from '../millrace.ts'
-import { findProblems } from './axe.ts'
+import { findBarriers } from './axe.ts'
 import { signIn, visit, withBrowser } from './browser.ts'
 import { anOrganization } from './new-organization.ts'
 
@@ -111,19 +111,21 @@ withBrowser.describe('integrations in the browser', () => {
     const isFirst = () =>
       dialog.getByLabel('Source host').evaluate((field) => field === document.activeElement)
     await expect.poll(isFirst).toBe(true)
-    expect(await findProblems(page)).toEqual([])
+    expect(await findBarriers(page)).toEqual([])
     await dialog.getByLabel('Source host').selectOption('Gitea')
     await dialog.getByLabel('Address', { exact: true }).fill('https://git.example.com')
     await dialog.getByLabel('Secret of webhooks').fill('a secret of webhooks')
     await dialog.getByRole('button', { name: 'Connect' }).click()
     const row = main.getByRole('row').filter({ hasText: 'Gitea at git.example.com' })
     await row.getByText('Checks the signatures of webhooks').waitFor()
+    await dialog.waitFor({ state: 'detached' })
     // What is not touched stays, also what is shown masked.
-    await page.keyboard.press('ArrowDown')
-    await page.keyboard.press('Enter')
+    await row.getByRole('button', { name: 'Edit Gitea at git.example.com' }).press('Enter')
     await dialog.getByLabel('Access token').fill('b9d3a7e1c5f80246')
     await dialog.getByRole('button', { name: 'Save' }).click()
-    await row.getByText('Sends commit statuses, checks the signatures of webhooks').waitFor()
+    await row
+      .getByText('Sends commit statuses, lets jobs read their repository, checks the signatures of webhooks')
+      .waitFor()
     const stored = (await server.get(`${api}/repository_connections`, admin)).body['0']
     expect([stored?.['token'], stored?.['webhook_secret']].map(String)).toEqual([
       expect.stringMatching(/^X+0246$/),
@@ -240,7 +242,7 @@ withBrowser.describe('the installation in the browser', () => {
     await main.getByRole('table', { name: 'Organizations' }).waitFor()
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
-      expect(await findProblems(page)).toEqual([])
+      expect(await findBarriers(page)).toEqual([])
     }
     await page.setViewportSize({ width: 390, height: 844 })
     const widths = () => [document.documentElement.scrollWidth, document.documentElement.clientWidth]

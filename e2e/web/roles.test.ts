@@ -1,0 +1,191 @@
+// What a page offers a person equals what the API allows them, for every role.
+import type { Page, Request } from 'playwright-core'
+import { expect, it } from 'vitest'
+import { millrace, theServer } from '../millrace.ts'
+import { signIn, visit, withBrowser } from './browser.ts'
+
+const roles = ['admin', 'maintainer', 'builder', 'reader', 'elsewhere', 'stranger'] as const
+type Role = (typeof roles)[number]
+
+interface Place {
+  slug: string
+  api: string
+  tokens: Record<Role, string>
+  cluster: string
+  queue: string
+  team: string
+}
+
+/** A button or link, and the request that it is for. The request is refused or changes nothing that matters here. */
+interface Offer {
+  page: string
+  name: string
+  request: readonly [method: string, path: string, body: object]
+}
+
+/** A second one is refused, because the name is taken. */
+const thePipeline = {
+  name: 'Shown',
+  repository: 'https://git.example.com/a.git',
+  configuration: 'steps: [{ command: a }]',
+}
+
+const offers = ({ slug, api, cluster, queue, team }: Place): Offer[] => {
+  const pipeline = `${api}/pipelines/shown`
+  const clusterApi = `${api}/clusters/${cluster}`
+  const clusterPage = `/organizations/${slug}/clusters/${cluster}`
+  const settings = `/organizations/${slug}/settings`
+  return [
+    {
+      page: `/${slug}`,
+      name: 'New pipeline',
+      request: ['POST', `${api}/pipelines`, { ...thePipeline, cluster_id: cluster }],
+    },
+    {
+      page: `/${slug}/shown`,
+      name: 'New build',
+      request: ['POST', `${pipeline}/builds`, { commit: 'HEAD', branch: 'main' }],
+    },
+    { page: `/${slug}/shown`, name: 'Settings', request: ['PATCH', pipeline, {}] },
+    {
+      page: `/${slug}/shown/builds/1`,
+      name: 'Rebuild',
+      request: ['PUT', `${pipeline}/builds/1/rebuild`, {}],
+    },
+    {
+      page: `${clusterPage}/queues/${queue}`,
+      name: 'Pause dispatch…',
+      request: ['POST', `${clusterApi}/queues/${queue}/resume_dispatch`, {}],
+    },
+    {
+      page: `${clusterPage}/queues/${queue}`,
+      name: 'Start an agent',
+      request: ['POST', `${clusterApi}/tokens`, { description: 'Tried' }],
+    },
+    { page: clusterPage, name: 'New queue…', request: ['POST', `${clusterApi}/queues`, { key: 'default' }] },
+    { page: `${settings}/members`, name: 'Invite people', request: ['POST', `${api}/invitations`, {}] },
+    { page: `${settings}/teams`, name: 'New team', request: ['POST', `${api}/teams`, {}] },
+    {
+      page: `${settings}/teams/${team}`,
+      name: 'Add members…',
+      request: ['PATCH', `${api}/teams/${team}`, {}],
+    },
+    {
+      page: `${settings}/audit-log`,
+      name: 'Download as CSV',
+      request: ['GET', `${api}/audit_events`, {}],
+    },
+  ]
+}
+
+async function run(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await millrace([...args, '--json'], theServer().settings)
+  if (code !== 0) throw new Error(stderr)
+  return stdout
+}
+
+/** Returns the token of a new person in the organization. */
+async function aPerson(slug: string, name: Role): Promise<string> {
+  const email = `${name}@${slug}.example`
+  const role = name === 'admin' ? 'admin' : 'member'
+  await run('user', 'create', '--email', email, '--name', name, '--org', slug, '--role', role)
+  const created = await run('token', 'create', '--user', email, '--scope', 'all')
+  return (JSON.parse(created) as { token: string }).token
+}
+
+/** An organization with teams: the builder's team may build, the reader's may read, and one team has no pipeline. */
+async function aPlace(): Promise<Place> {
+  const server = theServer()
+  const slug = `roles-${process.pid}`
+  const api = `/v2/organizations/${slug}`
+  await run('org', 'create', slug, '--name', 'Roles')
+  await run('org', 'create', `${slug}-other`, '--name', 'Others')
+  const admin = await aPerson(slug, 'admin')
+  const tokens = { admin } as Record<Role, string>
+  for (const name of ['maintainer', 'builder', 'reader', 'elsewhere'] as const)
+    tokens[name] = await aPerson(slug, name)
+  tokens.stranger = await aPerson(`${slug}-other`, 'stranger')
+  const make = async (path: string, body: object) => {
+    const made = await server.post(`${api}${path}`, body, admin)
+    if (made.status >= 300) throw new Error(`${path}: ${JSON.stringify(made.body)}`)
+    return String(made.body['id'])
+  }
+  await server.post(`${api}/teams/enable`, {}, admin)
+  const cluster = await make('/clusters', { name: 'Machines' })
+  const queue = await make(`/clusters/${cluster}/queues`, { key: 'default' })
+  const pipeline = await make('/pipelines', { ...thePipeline, cluster_id: cluster })
+  await make('/pipelines/shown/builds', { commit: 'HEAD', branch: 'main' })
+  const people = Object.values((await server.get(`${api}/members?per_page=100`, admin)).body)
+  const idOf = (name: Role) => String(people.find((person) => String(person['name']) === name)?.['id'])
+  await make(`/clusters/${cluster}/maintainers`, { user: idOf('maintainer') })
+  const access = [
+    ['maintainer', 'manage_build_and_read'],
+    ['builder', 'build_and_read'],
+    ['reader', 'read_only'],
+    ['elsewhere', null],
+  ] as const
+  let team = ''
+  for (const [name, access_level] of access) {
+    const id = await make('/teams', { name })
+    const role = name === 'maintainer' ? 'maintainer' : 'member'
+    await make(`/teams/${id}/members`, { user_id: idOf(name), role })
+    if (access_level !== null) await make(`/teams/${id}/pipelines`, { pipeline_id: pipeline, access_level })
+    if (name === 'maintainer') team = id
+  }
+  return { slug, api, tokens, cluster, queue, team }
+}
+
+/** Events come as long as the page is open. */
+const isStream = (request: Request) => new URL(request.url()).pathname.endsWith('/events')
+
+/** Waits until the page has asked for all that it shows. */
+async function settle(page: Page, path: string): Promise<void> {
+  const open = new Set<Request>()
+  const isAnswered = (request: Request) => open.delete(request)
+  const isAsked = (request: Request) => {
+    if (!isStream(request)) open.add(request)
+  }
+  page.on('request', isAsked).on('requestfinished', isAnswered).on('requestfailed', isAnswered)
+  await page.goto(path)
+  await page.getByRole('heading', { level: 1 }).first().waitFor()
+  await expect.poll(() => open.size).toBe(0)
+  await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(0)
+  await page.evaluate(
+    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+  )
+  page.off('request', isAsked).off('requestfinished', isAnswered).off('requestfailed', isAnswered)
+}
+
+async function isAllowed(token: string, [method, path, body]: Offer['request']): Promise<boolean> {
+  const { status } = await fetch(theServer().url + path, {
+    method,
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    ...(method === 'GET' ? {} : { body: JSON.stringify(body) }),
+  })
+  return ![403, 404].includes(status)
+}
+
+withBrowser.describe('roles', () => {
+  it('are offered on every page what the API allows them, and nothing else', async () => {
+    const { url } = theServer()
+    const place = await aPlace()
+    const [offered, allowed]: Array<Record<string, Role[]>> = [{}, {}]
+    for (const role of roles) {
+      const token = place.tokens[role]
+      const tab = await visit()
+      await signIn(tab, { url, token }, '/-/me')
+      let shown = ''
+      for (const { page, name, request } of offers(place)) {
+        if (page !== shown) await settle(tab.page, url + page)
+        shown = page
+        const main = tab.page.getByRole('main')
+        const control = main.getByRole('button', { name }).or(main.getByRole('link', { name }))
+        const key = `${page}: ${name}`
+        if ((await control.filter({ visible: true }).count()) > 0) (offered[key] ??= []).push(role)
+        if (await isAllowed(token, request)) (allowed[key] ??= []).push(role)
+      }
+    }
+    expect(offered).toEqual(allowed)
+    expect(Object.keys(allowed)).toHaveLength(offers(place).length)
+  })
+})
