@@ -61,7 +61,7 @@ const pages = (world: World): Record<string, [path: string, text: string | RegEx
   'pipeline-defaults': ['/organizations/default/settings/pipelines', 'Timeout of steps'],
   retention: ['/organizations/default/settings/retention', 'Show what would be deleted'],
   connections: ['/organizations/default/settings/connections', 'Gitea at git.example.com'],
-  services: ['/organizations/default/settings/services', 'Stopped'],
+  services: ['/organizations/default/settings/services', 'Enabled'],
   'new-service': ['/organizations/default/settings/services/new', 'OpenTelemetry Tracing'],
   'new-service-webhook': ['/organizations/default/settings/services/new?provider=webhook', 'Create service'],
   'new-service-tracing': [

@@ -60,7 +60,9 @@ withBrowser.describe('integrations in the browser', () => {
     })
     await page.goto(`${url}/${slug}`)
     const banner = page.getByRole('note', { name: 'Stopped notification services' })
-    await banner.getByText('The notification service “🚀 Deploys” was stopped').waitFor()
+    await banner
+      .getByText('A notification service was stopped, because nothing got through: 🚀 Deploys')
+      .waitFor()
     await page.goto(`${url}/-/me`)
     await banner.getByRole('link', { name: 'Repair it' }).click()
     await main.getByText(/^Stopped .*50 deliveries in a row were given up/).waitFor()
@@ -234,10 +236,7 @@ withBrowser.describe('the installation in the browser', () => {
     await page.getByRole('button', { name: 'You and the settings of this browser' }).click()
     await page.getByRole('menuitem', { name: 'Installation' }).click()
     const main = page.getByRole('main')
-    await main
-      .getByRole('table', { name: 'Processes' })
-      .getByText('Answers requests, Background work')
-      .waitFor()
+    await main.getByRole('table', { name: 'Processes' }).getByText('Requests, background work').waitFor()
     await main.getByText(/^PostgreSQL \d+.*, run by Millrace, /).waitFor()
     await main.getByRole('table', { name: 'Organizations' }).waitFor()
     for (const colorScheme of ['light', 'dark'] as const) {

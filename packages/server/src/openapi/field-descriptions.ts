@@ -102,6 +102,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   banners: 'The message that all pages of an organization show.',
   failure_summary: 'Why builds failed or go no further.',
   graph: 'The steps of a build and what they wait for.',
+  installation: 'The state of the servers, for operators.',
   invitations: 'Invitations to an organization.',
   jobs: 'Jobs of builds.',
   log: 'Logs of jobs.',

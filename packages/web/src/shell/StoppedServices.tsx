@@ -22,8 +22,8 @@ export function StoppedServices({ org }: { org: string }) {
       <Icon name="unplug" />
       <span className={styles.text}>
         {others.length === 0
-          ? `The notification service “${showLabel(serviceName(first))}” was stopped: nothing got through.`
-          : 'Several notification services were stopped: nothing got through.'}
+          ? `A notification service was stopped, because nothing got through: ${showLabel(serviceName(first))}`
+          : 'Several notification services were stopped, because nothing got through.'}
       </span>
       {others.length === 0 ? (
         <LinkButton

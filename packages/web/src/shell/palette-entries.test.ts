@@ -15,7 +15,12 @@ describe('the palette', () => {
   })
 
   it('offers no page of an organization where there is none', () => {
-    expect(pageEntries(null, null).map(({ to }) => to)).toEqual(['/-/me', '/-/me/tokens', '/-/me/sessions'])
+    expect(pageEntries(null, null).map(({ to }) => to)).toEqual([
+      '/-/me',
+      '/-/me/tokens',
+      '/-/me/programs',
+      '/-/me/sessions',
+    ])
   })
 
   it('offers no page that would be refused', () => {

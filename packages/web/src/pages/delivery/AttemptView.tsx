@@ -18,15 +18,17 @@ export const AttemptView = ({ attempt }: { attempt: Attempt }) => (
       <Icon name={attempt.error === null ? 'circle-check' : 'circle-x'} size={14} />
       {attempt.error ?? 'It arrived.'}
     </p>
-    {attempt.exchanges.map((exchange, index) => (
-      // Exchanges are appended, never moved.
-      // oxlint-disable-next-line react/no-array-index-key
-      <ExchangeView key={index} exchange={exchange} name={`${index + 1} of attempt ${attempt.number}`} />
+    {namedExchanges(attempt).map(([name, exchange]) => (
+      <ExchangeView key={name} exchange={exchange} name={name} />
     ))}
   </section>
 )
 
 type Exchange = Attempt['exchanges'][number]
+
+/** They have no ids, and their order stays. */
+const namedExchanges = ({ number, exchanges }: Attempt): Array<[name: string, exchange: Exchange]> =>
+  exchanges.map((exchange, index) => [`${index + 1} of attempt ${number}`, exchange])
 
 const ExchangeView = ({ exchange, name }: { exchange: Exchange; name: string }) => {
   const { request, response } = exchange

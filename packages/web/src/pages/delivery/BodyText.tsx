@@ -4,11 +4,11 @@ import styles from './delivery.module.css'
 export const BodyText = ({ label, text }: { label: string; text: string }) => (
   <pre
     className={styles.body}
-    // The keyboard scrolls it.
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-    tabIndex={0}
     role="region"
     aria-label={label}
+    // Whoever has no mouse scrolls with the keys.
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    tabIndex={0}
   >
     {indented(text)}
   </pre>

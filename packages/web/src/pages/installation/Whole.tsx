@@ -38,6 +38,7 @@ export const Whole = ({ installation }: { installation: Installation }) => (
       rows={installation.organizations.map((each) => ({ ...each, id: each.slug }))}
       columns={[
         { head: 'Name', titleOf: ({ slug }) => slug, render: ({ name }) => showLabel(name) },
+        { head: 'Address', look: 'aside', render: ({ slug }) => slug },
         { head: 'Members', look: 'muted', render: ({ members }) => members },
         { head: 'Pipelines', look: 'muted', render: ({ pipelines }) => pipelines },
         { head: 'Since', look: 'muted', render: ({ created_at: at }) => <Time at={at} /> },
@@ -49,7 +50,11 @@ export const Whole = ({ installation }: { installation: Installation }) => (
   </>
 )
 
-const roleNames: Readonly<Record<string, string>> = { api: 'Answers requests', worker: 'Background work' }
+const roleNames: Readonly<Record<string, string>> = {
+  api: 'Requests',
+  worker: 'background work',
+  agent: 'local agents',
+}
 
 const factsOf = (installation: Installation): ReadonlyArray<readonly [string, ReactNode]> => {
   const { database, store, schedules, last_backup: backup } = installation

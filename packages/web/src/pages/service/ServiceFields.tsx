@@ -18,6 +18,7 @@ interface Props {
 
 /** Of every service the same, and between them what its provider needs. */
 export function ServiceFields({ org, provider, before, form, onChange }: Props) {
+  const hasMoved = before !== null && isMoved(provider.settings, before.settings, form.settings)
   return (
     <>
       <TextField
@@ -36,8 +37,9 @@ export function ServiceFields({ org, provider, before, form, onChange }: Props) 
             key={setting.name}
             setting={setting}
             isNew={before === null}
+            hasMoved={hasMoved}
             value={form.settings[setting.name] ?? ''}
-            problem={problemOf(provider, setting, before, form)}
+            problem={hasMoved && isMissing(setting, before.settings, form.settings) ? missingText : undefined}
             onValue={(value) => onChange({ settings: { ...form.settings, [setting.name]: value } })}
           />
         ))}
@@ -62,14 +64,4 @@ export function ServiceFields({ org, provider, before, form, onChange }: Props) 
   )
 }
 
-function problemOf(
-  { settings }: Provider,
-  setting: Provider['settings'][number],
-  before: ServiceForm | null,
-  form: ServiceForm,
-): string | undefined {
-  if (before === null || !isMoved(settings, before.settings, form.settings)) return undefined
-  if (isMissing(setting, before.settings, form.settings))
-    return 'Enter it again: it goes only where it was meant for, and the address has changed.'
-  return undefined
-}
+const missingText = 'Enter it again: it goes only where it was meant for, and the address has changed.'

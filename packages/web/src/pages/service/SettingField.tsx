@@ -10,13 +10,15 @@ interface Props {
   setting: Setting
   value: FormValue
   isNew: boolean
+  /** Requests would go to another address than before. */
+  hasMoved: boolean
   problem?: string | undefined
   onValue: (value: FormValue) => void
 }
 
-export function SettingField({ setting, value, isNew, problem, onValue }: Props) {
+export function SettingField({ setting, value, isNew, hasMoved, problem, onValue }: Props) {
   const { kind, label, choices, minimum, maximum, example } = setting
-  const hint = hintOf(setting, isNew)
+  const hint = hintOf(setting, isNew, hasMoved)
   if (kind === 'switch')
     return (
       <div>
@@ -69,12 +71,17 @@ export function SettingField({ setting, value, isNew, problem, onValue }: Props)
 const isNeeded = ({ is_required: isRequired, is_generated: isMade, shown }: Setting, isNew: boolean) =>
   isRequired && !isMade && (isNew || shown !== 'never')
 
-function hintOf({ hint, kind, shown, is_generated: isMade, is_fixed: isFixed }: Setting, isNew: boolean) {
+function hintOf(setting: Setting, isNew: boolean, hasMoved: boolean): string {
+  const { hint, kind, shown, is_generated: isMade, is_fixed: isFixed, is_address: isAddress } = setting
+  const emptied =
+    hasMoved && !isAddress
+      ? 'Enter it again: left empty, it is removed, because the address has changed.'
+      : 'It is never shown. Left empty, it stays as it is.'
   return [
     hint,
     ...(kind === 'map' ? ['One a line, as name: value.'] : []),
     ...(isNew && isMade ? ['Left empty, one is made.'] : []),
-    ...(!isNew && shown === 'never' ? ['It is never shown. Left empty, it stays as it is.'] : []),
+    ...(!isNew && shown === 'never' ? [emptied] : []),
     ...(isNew && isFixed ? ['It cannot be changed later.'] : []),
     ...(!isNew && isFixed ? ['It cannot be changed.'] : []),
   ].join(' ')

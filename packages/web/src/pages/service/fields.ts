@@ -18,12 +18,12 @@ export interface ServiceForm {
   settings: FormValues
 }
 
-export const newForm = ({ settings }: Provider): ServiceForm => ({
+export const newForm = ({ settings, selects_by: by }: Provider): ServiceForm => ({
   description: '',
   branches: '',
   scope: 'all',
   targets: [],
-  states: ['build_failed', 'build_fixed'],
+  states: by === 'build_states' ? ['build_failed', 'build_fixed'] : [],
   settings: initialValues(settings, null),
 })
 

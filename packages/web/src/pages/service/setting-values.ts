@@ -44,11 +44,14 @@ function readLines(text: string): Record<string, string> {
 }
 
 /** `stored`: the settings of the service; null for a new one. */
-export const initialValues = (settings: readonly Setting[], stored: object | null): FormValues =>
+export const initialValues = (
+  settings: readonly Setting[],
+  stored: Readonly<Record<string, unknown>> | null,
+): FormValues =>
   Object.fromEntries(
     settings.map((setting) => [
       setting.name,
-      toForm(setting, stored === null ? setting.initial : (stored as Record<string, unknown>)[setting.name]),
+      toForm(setting, stored === null ? setting.initial : stored[setting.name]),
     ]),
   )
 

@@ -162,7 +162,7 @@ describe('GET …/services', () => {
     expect(await targets(admin.token)).toEqual([{ id: pipeline.id, name: 'Web app' }])
     expect(await targets(member.token)).toEqual([{ id: pipeline.id, name: 'Web app' }])
     await aTeam(app, org, admin)
-    await app.request('PUT', `${org.path}/teams/enable`, { token: admin.token })
+    await app.request('POST', `${org.path}/teams/enable`, { token: admin.token })
     expect(await targets(member.token)).toEqual([{ id: pipeline.id, name: null }])
     expect((await app.request('GET', path, { token: admin.token })).body).not.toHaveProperty('targets')
   })

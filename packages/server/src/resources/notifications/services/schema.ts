@@ -64,7 +64,7 @@ const LastDelivery = Type.Object(
     created_at: Timestamp,
     finished_at: orNull(Timestamp),
   },
-  { title: 'NotificationServiceLastDelivery' },
+  { title: 'LastNotificationDelivery' },
 )
 
 const Settings = Type.Record(Type.String(), Type.Unknown(), {

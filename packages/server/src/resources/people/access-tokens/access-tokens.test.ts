@@ -53,6 +53,7 @@ describe('POST /v2/user/access-tokens', () => {
         expires_at: expect.any(String),
         last_used_at: null,
         last_used_ip: null,
+        program: null,
         current: false,
       },
     ])
