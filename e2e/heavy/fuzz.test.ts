@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 
 /** About ten requests to every operation, so that each has succeeded and been refused. */
-const plan = ['--seed', '1', '--requests', '3600', '--concurrency', '8']
+const plan = ['--seed', '1', '--requests', '3900', '--concurrency', '8']
 
 it('answers generated and mutated requests as documented', async () => {
   const program = fileURLToPath(new URL('../../proofs/dist/fuzz/main.js', import.meta.url))

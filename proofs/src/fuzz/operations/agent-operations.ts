@@ -42,6 +42,8 @@ interface AgentOperation {
   /** A valid value of each parameter, with markers as in bodies.ts. */
   query?: Readonly<Record<string, string>>
   examples?: readonly unknown[]
+  /** It may send the client elsewhere. */
+  redirects?: true
 }
 
 const lookup = { target_paths: cacheEntry.target_paths, cache_key: cacheEntry.cache_key }
@@ -176,7 +178,7 @@ export const agentOperations: Readonly<Record<string, AgentOperation>> = {
     answer: RepositoryTokenResponse,
     examples: [{ repo_url: '$repository', workflow: 'ci.yml', permissions: { contents: 'read' } }],
   },
-  'GET /v3/jobs/{job}/repository.git/info/refs': { query: { service: 'git-upload-pack' } },
+  'GET /v3/jobs/{job}/repository.git/info/refs': { query: { service: 'git-upload-pack' }, redirects: true },
   'GET /v3/jobs/{job}/repository_access': { answer: RepositoryAccessResponse },
   'GET /v3/jobs/{job}/secrets': { answer: SecretResponse, query: { key: '$secret_key' } },
   'POST /v3/stacks/register': {

@@ -121,6 +121,7 @@ function agentAnswers(id: string): Operation['answers'] {
   return new Map([
     ...[200, 201, 202].map((status) => [status, success] as const),
     [204, { schema: null, mediaType: '' }],
+    ...(known[id]?.redirects ? [[302, { schema: null, mediaType: '' }] as const] : []),
     ...agentErrors.map((status) => [status, errorAnswer] as const),
   ])
 }
