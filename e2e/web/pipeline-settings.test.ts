@@ -1,27 +1,34 @@
 // A pipeline's settings in one visit, each change looked up in the API.
 import { expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
-import { theServer } from '../millrace.ts'
 import { signIn, visit, withBrowser } from './browser.ts'
+import { anOrganization } from './new-organization.ts'
 
-const org = '/v2/organizations/default'
 const said = (page: Page, text: string | RegExp) => page.getByRole('status').getByText(text).first().waitFor()
 
 withBrowser.describe('the settings of a pipeline', () => {
   it('are changed, each on its page, until the pipeline is archived and deleted', async () => {
-    const server = theServer()
+    const { server: shared, slug, admin, api: org, url } = await anOrganization()
+    const server = {
+      url,
+      token: admin,
+      get: (path: string) => shared.get(path, admin),
+      post: (path: string, body: object) => shared.post(path, body, admin),
+    }
+    const cluster = await server.post(`${org}/clusters`, { name: 'Machines' })
     const unique = Date.now().toString(36)
     const made = await server.post(`${org}/pipelines`, {
       name: `Settings ${unique}`,
       slug: `settings-${unique}`,
       repository: 'git@github.com:acme/app.git',
+      cluster_id: cluster.body['id'],
       configuration: 'steps:\n  - command: make\n',
     })
     const team = await server.post(`${org}/teams`, { name: `Readers ${unique}` })
     expect([made.status, team.status]).toEqual([201, 201])
     const api = `${org}/pipelines/renamed-${unique}`
     const stored = async (path = '') => (await server.get(api + path)).body
-    const settings = `${server.url}/default/renamed-${unique}/settings`
+    const settings = `${url}/${slug}/renamed-${unique}/settings`
     const tab = await visit()
     const { page } = tab
     const dialog = page.getByRole('dialog')
@@ -36,9 +43,9 @@ withBrowser.describe('the settings of a pipeline', () => {
         .click()
 
     // General: a new name keeps the address, a new address moves the page.
-    await signIn(tab, server, `/default/settings-${unique}`)
+    await signIn(tab, server, `/${slug}/settings-${unique}`)
     await page.getByRole('main').getByRole('link', { name: 'Settings' }).click()
-    await page.waitForURL(`${server.url}/default/settings-${unique}/settings/general`)
+    await page.waitForURL(`${url}/${slug}/settings-${unique}/settings/general`)
     await page.getByLabel('Name', { exact: true }).fill(`:rocket: Renamed ${unique}`)
     await page.getByLabel('Tags').fill(`backend, ${unique}`)
     await save()
@@ -53,7 +60,7 @@ withBrowser.describe('the settings of a pipeline', () => {
     expect(await page.getByLabel('Address').inputValue()).toBe(`renamed-${unique}`)
 
     // The list is filtered by a tag, which the pipeline's page leads to.
-    await page.goto(`${server.url}/default/renamed-${unique}`)
+    await page.goto(`${url}/${slug}/renamed-${unique}`)
     await page.getByRole('main').getByRole('link', { name: unique, exact: true }).click()
     const listed = page.getByRole('list', { name: 'Pipelines' }).getByRole('listitem')
     await listed.getByText(`🚀 Renamed ${unique}`).waitFor()
@@ -106,7 +113,7 @@ withBrowser.describe('the settings of a pipeline', () => {
     await page.getByRole('button', { name: 'Undo' }).click()
     await expect.poll(async () => (await stored('/schedules'))['0']?.['enabled']).toBe(true)
     await row.getByRole('button', { name: 'Run now: Nightly' }).click()
-    await page.waitForURL(`${server.url}/default/renamed-${unique}/builds/1`)
+    await page.waitForURL(`${url}/${slug}/renamed-${unique}/builds/1`)
     expect(await stored('/builds/1')).toMatchObject({
       branch: 'release',
       message: 'Nightly',
@@ -155,7 +162,7 @@ withBrowser.describe('the settings of a pipeline', () => {
       .toBe(true)
     await page.keyboard.type(`:rocket: Renamed ${unique}`)
     await page.keyboard.press('Enter')
-    await page.waitForURL(`${server.url}/default`)
+    await page.waitForURL(`${url}/${slug}`)
     expect((await server.get(api)).status).toBe(404)
     expect(tab.complaints.filter((text) => !text.includes('422'))).toEqual([])
   })
