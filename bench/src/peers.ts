@@ -8,6 +8,7 @@ import { cpuOfFamily, memoryOfFamily } from './build-cost/cpu.ts'
 import { logMegabytes, writeLines } from './build-cost/log.ts'
 import { middle } from './harness/load.ts'
 import { buildbotWith } from './peers/buildbot.ts'
+import { laminarIn } from './peers/laminar.ts'
 import { millrace, millraceSeparate } from './peers/millrace.ts'
 import type { Peer, RunningPeer } from './peers/peer.ts'
 import type { Report } from './harness/report.ts'
@@ -63,7 +64,13 @@ export async function benchPeers(): Promise<Report> {
   const missing = process.env['BENCH_BUILDBOT_MISSING']
   if (missing !== undefined) console.log(`Buildbot cannot be measured here. ${missing}`)
   const python = process.env['BENCH_BUILDBOT_PYTHON']
-  const peers = [millrace, millraceSeparate, ...(python === undefined ? [] : [buildbotWith(python)])]
+  const laminar = process.env['MILLRACE_BENCH_LAMINAR']
+  const peers = [
+    millrace,
+    millraceSeparate,
+    ...(laminar === undefined ? [] : [laminarIn(laminar)]),
+    ...(python === undefined ? [] : [buildbotWith(python)]),
+  ]
   return inFolder(async (folder) => {
     const competitors: Competitor[] = []
     try {
@@ -78,7 +85,8 @@ export async function benchPeers(): Promise<Report> {
 }
 
 async function start(peer: Peer, folder: string): Promise<Competitor> {
-  const home = join(folder, peer.name)
+  // Shells read this path.
+  const home = join(folder, peer.name.replaceAll(/\W+/g, '-'))
   const beganFile = join(home, 'began')
   const scripts = {
     noop: 'true',

@@ -1,11 +1,10 @@
 // Buildbot, with SQLite as its tutorial sets it up, its two workers, and a force scheduler that its REST API triggers.
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdirSync, openSync, writeFileSync } from 'node:fs'
+import { execFileSync, type ChildProcess } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { freePort } from '../../../testbed/dist/free-port.js'
 import type { Peer, RunningPeer, Scripts } from './peer.ts'
+import { endProgram, startProgram, until } from './processes.ts'
 
 const workers = ['worker0', 'worker1']
 const password = 'bench'
@@ -26,7 +25,7 @@ export function buildbotWith(python: string): Peer {
       const startedAt = performance.now()
       const child = await startMaster(python, master)
       const ms = performance.now() - startedAt
-      await end(child)
+      await endProgram(child)
       return ms
     },
 
@@ -63,7 +62,7 @@ export function buildbotWith(python: string): Peer {
           void run('-c', fillScript, join(master.folder, 'state.sqlite'), String(builds)),
         list: async () => void (await ask('builds?limit=50&order=-buildid')),
         async stop() {
-          await Promise.all(children.map(end))
+          await Promise.all(children.map(endProgram))
         },
       }
     },
@@ -127,7 +126,7 @@ db.commit()
 `
 
 async function startMaster(python: string, { folder, url }: Master): Promise<ChildProcess> {
-  const child = startPython(python, [...buildbot, 'start', '--nodaemon', folder], folder)
+  const child = startProgram(python, [...buildbot, 'start', '--nodaemon', folder], folder)
   await until(async () => (await fetch(`${url}api/v2/masters`).catch(() => null))?.ok ?? false)
   return child
 }
@@ -136,17 +135,7 @@ function startWorker(python: string, { folder, workerPort }: Master, name: strin
   const home = join(folder, name)
   const address = `127.0.0.1:${workerPort}`
   execFileSync(python, [...buildbotWorker, 'create-worker', '--quiet', home, address, name, password])
-  return startPython(python, [...buildbotWorker, 'start', '--nodaemon', home], folder)
-}
-
-function startPython(python: string, args: readonly string[], folder: string): ChildProcess {
-  const log = openSync(join(folder, 'output'), 'a')
-  return spawn(python, args, { stdio: ['ignore', log, log] })
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  child.kill('SIGTERM')
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  return startProgram(python, [...buildbotWorker, 'start', '--nodaemon', home], folder)
 }
 
 const asker =
@@ -159,13 +148,3 @@ const asker =
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
     return (await answer.json()) as T
   }
-
-const mostMs = 600_000
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + mostMs
-  while (!(await holds())) {
-    if (performance.now() > end) throw new Error('Buildbot did not do it in ten minutes.')
-    await delay(100)
-  }
-}
