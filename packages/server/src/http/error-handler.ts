@@ -24,12 +24,16 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   if (known.status === 401 && !reply.hasHeader('WWW-Authenticate')) {
     void reply.header('WWW-Authenticate', 'Bearer')
   }
-  if (known.status === 429) void reply.header('Retry-After', String(known.details?.['reset']))
-  if (known.status === 503) void reply.header('Retry-After', String(retryAfterSeconds))
+  sayWhenToRetry(known, reply)
   void reply.code(known.status).send(errorBody(known))
 }
 
 const retryAfterSeconds = 2
+
+export function sayWhenToRetry({ status, details }: ApiError, reply: FastifyReply): void {
+  if (status === 429) void reply.header('Retry-After', String(details?.['reset']))
+  if (status === 503) void reply.header('Retry-After', String(retryAfterSeconds))
+}
 
 /** null: the error is a bug. */
 export function toApiError(error: unknown): ApiError | null {

@@ -6,7 +6,7 @@ import type { FoundToken } from '../auth/find-tokens.ts'
 import type { Context } from '../context.ts'
 import { admit, countRequest, userAgentOf, type Rule } from '../http/access.ts'
 import type { Endpoint } from '../http/endpoint.ts'
-import { keepForTheRest, toApiError } from '../http/error-handler.ts'
+import { keepForTheRest, sayWhenToRetry, toApiError } from '../http/error-handler.ts'
 import { pathOf } from '../http/query.ts'
 import {
   findSession,
@@ -179,6 +179,7 @@ function sendPage(
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = toApiError(error) ?? unknown(error, request)
   keepForTheRest(error, request, reply)
+  sayWhenToRetry(known, reply)
   void reply
     .headers(pageHeaders())
     .code(known.status)

@@ -220,7 +220,8 @@ describe('signing in at the provider', () => {
     const browser = aBrowser(app)
     const back = await site.signIn(await begin(company, browser), subject)
     site.isUp = false
-    expect((await comeBack(browser, back)).status).toBe(503)
+    const { status, headers } = await comeBack(browser, back)
+    expect([status, headers.get('retry-after')]).toEqual([503, '2'])
     site.isUp = true
     expect((await signIn(company, subject, browser)).answer.status).toBe(200)
   })
