@@ -190,7 +190,7 @@ const ACTIVE_JOB_STATES = new Set<JobState>([
   'canceling',
 ])
 
-const SLOT_JOB_STATES = new Set<JobState>([
+export const SLOT_JOB_STATES: ReadonlySet<JobState> = new Set<JobState>([
   'scheduled',
   'reserved',
   'assigned',

@@ -14,9 +14,10 @@ import {
   type TestBuild,
 } from '../../test/runs.ts'
 import type { Context } from '../context.ts'
+import { advanceBuild } from './advance.ts'
 import { createBuild } from './create-build.ts'
 import { endSuperseding } from './superseding.ts'
-import { sweep } from './sweep.ts'
+import { sweep, undecidedGroups } from './sweep.ts'
 
 const app = useOwnApp()
 
@@ -138,6 +139,64 @@ describe('follow-ups that a dead process left undone', () => {
     expect(await statesOf(app, build)).toMatchObject({ b: 'waiting' })
     await sweep(later(10))
     expect(await statesOf(app, build)).toMatchObject({ [child.slug]: 'passed', b: 'scheduled' })
+  })
+
+  describe('decides the slots of a concurrency group', () => {
+    const group = (method: string) =>
+      `[{command: a, concurrency: 1, concurrency_group: gate, concurrency_method: ${method}}]`
+    const isLookedAt = async (org: { id: string }) =>
+      (await undecidedGroups(sql`now()`, sql`now()`).execute(app.db)).rows.some(
+        ({ organizationId }) => organizationId === org.id,
+      )
+
+    it.each(['ordered', 'eager'])('that a new %s job was to enter', async (method) => {
+      const org = await anOrganization(app)
+      const pipeline = await aPipeline(app, org, group(method))
+      const created = await createBuild(app.ctx, org.id, aBuildRequest(pipeline.id))
+      if (!created.ok) throw new Error(created.message)
+      const build = { id: created.buildId, number: 1, organizationId: org.id }
+      expect(await statesOf(app, build)).toEqual({ a: 'limiting' })
+      await sweep(later(10))
+      expect(await statesOf(app, build)).toEqual({ a: 'scheduled' })
+    })
+
+    it.each(['ordered', 'eager'])(
+      'that an %s job has left, and not while it holds its slot',
+      async (method) => {
+        const org = await anOrganization(app)
+        const pipeline = await aPipeline(app, org, group(method))
+        const [first, second, third] = [
+          await aBuild(app, org, pipeline),
+          await aBuild(app, org, pipeline),
+          await aBuild(app, org, pipeline),
+        ]
+        await startJob(app, first, 'a')
+        expect(await isLookedAt(org)).toBe(false)
+        const event = {
+          type: 'finish',
+          jobId: await jobNamed(app, first, 'a'),
+          exitStatus: 0,
+          signal: null,
+          signalReason: null,
+        } as const
+        const finished = await advanceBuild(app.ctx, org.id, first.id, event)
+        expect(finished).toMatchObject({ ok: true, followUps: [{ kind: 'decide_slots' }] })
+        expect(await isLookedAt(org)).toBe(true)
+        await sweep(later(10))
+        expect([await statesOf(app, second), await statesOf(app, third)]).toEqual([
+          { a: 'scheduled' },
+          { a: 'limited' },
+        ])
+      },
+    )
+
+    it('where no agent comes for a job with a slot', async () => {
+      const org = await anOrganization(app)
+      const pipeline = await aPipeline(app, org, group('ordered'))
+      await aBuild(app, org, pipeline)
+      await aBuild(app, org, pipeline)
+      expect(await isLookedAt(org)).toBe(true)
+    })
   })
 
   describe('skips and cancels the older builds of a branch', () => {

@@ -2,7 +2,7 @@
 // on every worker. Each case is handled in its own transaction, where the engine refuses it if another worker was faster. One
 // that fails delays no other.
 import { sql, type RawBuilder } from 'kysely'
-import type { JobState } from '@millrace/engine/states.ts'
+import { SLOT_JOB_STATES, type JobState } from '@millrace/engine/states.ts'
 import type { Context } from '../context.ts'
 import { batch } from '../db/batch.ts'
 import { eachRowApart, mayBeTried } from '../db/each-row.ts'
@@ -112,15 +112,30 @@ const undone = (before: Time, now: Time) =>
       where j.kind = 'trigger' and j.state = 'canceled' and j.finished_at between ${before}::timestamptz - interval '1 hour' and ${before}::timestamptz
         and c.state in ('scheduled', 'running', 'failing', 'blocked')
         and ${isFollowUpToTry(sql`'cancel_child ' || c.id`, now)} limit ${sql.lit(most)}`,
-    sql<Group>`
-      select distinct organization_id as "organizationId", concurrency_group as "group", untrusted from jobs
-      where concurrency_group is not null and finished_at is null and state in ('limiting', 'limited')
-        and ${isFollowUpToTry(sql`'decide_slots ' || organization_id || ' ' || untrusted::text || ' ' || concurrency_group`, now)}
-      limit ${sql.lit(most)}`,
+    undecidedGroups(before, now),
     sql<{ organizationId: string; buildId: string }>`
       select organization_id as "organizationId", build_id as "buildId" from superseding_builds
       where since <= ${before} and ${isFollowUpToTry(sql`'supersede ' || build_id`, now)} limit ${sql.lit(most)}`,
   ] as const
+
+const mostGroups = 50
+
+/**
+ * Groups whose slots may have to be decided: a job was not looked at yet, a slot is free for one that waits, or one has had its
+ * slot for some time and no agent has come, so that others may get it. Those whose slots are all in use are left alone, however
+ * many there are. In a random order, because a job in front of the others may keep a group undecided for long.
+ */
+export const undecidedGroups = (before: Time, now: Time) => sql<Group>`
+  select organization_id as "organizationId", concurrency_group as "group", untrusted from jobs
+  where concurrency_group is not null and finished_at is null and retried_in_job_id is null
+    and ${isFollowUpToTry(sql`'decide_slots ' || organization_id || ' ' || untrusted::text || ' ' || concurrency_group`, now)}
+  group by organization_id, concurrency_group, untrusted
+  having bool_or(state = 'limiting')
+    or max(concurrency_limit) filter (where state = 'limited') > count(*) filter (where state in (${slotStates}))
+    or (bool_or(state = 'limited') and bool_or(state = 'scheduled' and runnable_at <= ${before}))
+  order by random() limit ${sql.lit(mostGroups)}`
+
+const slotStates = sql.join([...SLOT_JOB_STATES].map((state) => sql.lit(state)))
 
 const exists = (rows: RawBuilder<unknown>) => sql`exists (${rows})`
 
