@@ -1747,6 +1747,7 @@ CREATE INDEX idempotency_keys_age ON idempotency_keys USING btree (created_at);
 CREATE INDEX job_log_chunks_end ON job_log_chunks USING btree (job_id, ((byte_offset + size)));
 CREATE INDEX jobs_agent ON jobs USING btree (agent_id) WHERE (agent_id IS NOT NULL);
 CREATE INDEX jobs_build ON jobs USING btree (build_id, "position", created_at, id);
+CREATE INDEX jobs_by_rules ON jobs USING btree (queue_id, rules_key(agent_query_rules), untrusted, priority DESC, scheduled_at, "position", id) WHERE (state = 'scheduled'::text);
 CREATE INDEX jobs_deadline ON jobs USING btree (deadline_at) WHERE (deadline_at IS NOT NULL);
 CREATE INDEX jobs_dispatch ON jobs USING btree (queue_id, untrusted, priority DESC, scheduled_at, "position", id) WHERE (state = 'scheduled'::text);
 CREATE INDEX jobs_ended ON jobs USING btree (queue_id, finished_at) WHERE ((finished_at IS NOT NULL) AND (queue_id IS NOT NULL));
@@ -1754,7 +1755,6 @@ CREATE INDEX jobs_group ON jobs USING btree (organization_id, concurrency_group,
 CREATE UNIQUE INDEX jobs_on_agent_key ON jobs USING btree (agent_id) WHERE (state = ANY (ARRAY['assigned'::text, 'accepted'::text, 'running'::text, 'timing_out'::text, 'canceling'::text]));
 CREATE INDEX jobs_open ON jobs USING btree (queue_id, cluster_id) WHERE (finished_at IS NULL);
 CREATE INDEX jobs_reserved_by ON jobs USING btree (reserved_by) WHERE (reserved_by IS NOT NULL);
-CREATE INDEX jobs_runnable ON jobs USING btree (queue_id, priority DESC, scheduled_at, "position", id) WHERE (state = 'scheduled'::text);
 CREATE INDEX jobs_step ON jobs USING btree (step_id, slot);
 CREATE INDEX jobs_triggers ON jobs USING btree (state, finished_at) WHERE (kind = 'trigger'::text);
 CREATE INDEX notification_deliveries_age ON notification_deliveries USING btree (finished_at) WHERE (finished_at IS NOT NULL);
@@ -1873,6 +1873,12 @@ begin
     using errcode = 'insufficient_privilege';
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION public.rules_key(rules text[])
+ RETURNS bytea
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$ select sha256(convert_to(to_jsonb(rules)::text, 'UTF8')) $function$;
 
 CREATE OR REPLACE FUNCTION public.show_build_state()
  RETURNS trigger

@@ -127,22 +127,44 @@ const abilitiesOf = (abilities: readonly Ability[]) => {
 /** For queries with `jobs j`: agents get the first job of a queue that they can run. Untrusted jobs come last. */
 export const dispatchOrder = sql`j.untrusted, j.priority desc, j.scheduled_at, j.position, j.id`
 
-/** Locks the best jobs of the queue that an agent with one of these abilities can run, at most `most`. */
+/** So many of the best jobs may be locked by other claims, which take them, before this one finds nothing. */
+const mostLocked = 100
+
+/**
+ * Locks the best jobs of the queue that an agent with one of these abilities can run, at most `most`. Each different list of
+ * rules is compared once, by the index jobs_by_rules, so jobs that no agent can run cost nothing, however many there are.
+ */
 const selectBest = <Row>(
   columns: RawBuilder<Row>,
   organizationId: string,
   queueId: string,
   abilities: string,
   most: number | RawBuilder<number>,
-): RawBuilder<Row> => sql`
-  select ${columns} from jobs j join cluster_queues q on q.id = j.queue_id
-  where j.queue_id = ${queueId} and j.organization_id = ${organizationId} and j.state = 'scheduled'
-    and q.dispatch_paused_at is null
-    and exists (
-      select from jsonb_array_elements(${abilities}::jsonb) as able (rules)
-      where to_jsonb(j.agent_query_rules) <@ able.rules)
-  order by ${dispatchOrder}
-  limit ${most} for update of j skip locked`
+): RawBuilder<Row> => {
+  const waits = sql`j.queue_id = ${queueId} and j.organization_id = ${organizationId} and j.state = 'scheduled'`
+  const next = (after: RawBuilder<unknown>) => sql`
+    select rules_key(j.agent_query_rules) as key, j.agent_query_rules as rules from jobs j
+    where ${waits} ${after} order by rules_key(j.agent_query_rules) limit 1`
+  return sql`
+    with recursive kinds as (
+      (${next(sql``)})
+      union all
+      select later.* from kinds cross join lateral (
+        ${next(sql`and rules_key(j.agent_query_rules) > kinds.key`)}) later
+    ), best as materialized (
+      select j.id from kinds cross join lateral (
+        select * from jobs j where ${waits} and rules_key(j.agent_query_rules) = kinds.key
+        order by ${dispatchOrder} limit ${most} + ${sql.lit(mostLocked)}) j
+      where exists (
+        select from jsonb_array_elements(${abilities}::jsonb) as able (rules)
+        where to_jsonb(kinds.rules) <@ able.rules)
+      order by ${dispatchOrder} limit ${most} + ${sql.lit(mostLocked)}
+    )
+    select ${columns} from jobs j join cluster_queues q on q.id = j.queue_id
+    where j.id in (select id from best) and ${waits} and q.dispatch_paused_at is null
+    order by ${dispatchOrder}
+    limit ${most} for update of j skip locked`
+}
 
 const lockCandidates = prepared(
   (organizationId: string, queueId: string, abilities: string, most: number) => {
