@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Button } from '../../parts/Button.tsx'
 import { SectionHead } from '../../parts/settings/SectionHead.tsx'
 import { Empty, NotLoaded, ShowMore } from '../../parts/States.tsx'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
@@ -8,10 +9,17 @@ import { Time } from '../../parts/time/Time.tsx'
 import { deliveriesQuery, type Delivery, type ServiceAddress } from '../services/queries.ts'
 import { deliveryStates, isDeliveryState } from '../services/words.ts'
 import styles from './Deliveries.module.css'
+import { useTest } from './ServiceActions.tsx'
 
 const from = '/organizations/$org/settings/services/$service'
 
-export function Deliveries({ address }: { address: ServiceAddress }) {
+interface Props {
+  address: ServiceAddress
+  /** Tests are sent through an enabled service only. */
+  isEnabled: boolean
+}
+
+export function Deliveries({ address, isEnabled }: Props) {
   const { state } = useSearch({ from })
   const navigate = useNavigate({ from })
   return (
@@ -33,17 +41,22 @@ export function Deliveries({ address }: { address: ServiceAddress }) {
           ))}
         </select>
       </SectionHead>
-      <List address={address} state={state} />
+      <List address={address} isEnabled={isEnabled} state={state} />
     </>
   )
 }
 
-function List({ address, state }: { address: ServiceAddress; state: Delivery['state'] | undefined }) {
+function List({ address, isEnabled, state }: Props & { state: Delivery['state'] | undefined }) {
   const list = useInfiniteQuery(deliveriesQuery(address, state))
   const rows = list.data?.pages.flatMap((page) => page.rows)
   if (rows === undefined) return <NotLoaded query={list} rows={3} />
+  if (rows.length === 0 && state !== undefined) return <Empty title="No delivery is in this state" />
   if (rows.length === 0)
-    return <Empty title={state === undefined ? 'Nothing was sent yet' : 'No delivery is in this state'} />
+    return (
+      <Empty title="Nothing was sent yet" action={isEnabled && <FirstTest address={address} />}>
+        A test shows what the receiver gets, and what it answers.
+      </Empty>
+    )
   return (
     <>
       <Table
@@ -80,6 +93,15 @@ function List({ address, state }: { address: ServiceAddress; state: Delivery['st
       />
       <ShowMore list={list} />
     </>
+  )
+}
+
+function FirstTest({ address }: { address: ServiceAddress }) {
+  const test = useTest(address)
+  return (
+    <Button isWrite kind="primary" isBusy={test.isPending} onClick={() => test.mutate()}>
+      Send the first test
+    </Button>
   )
 }
 

@@ -32,6 +32,24 @@ export const useEnable = (address: ServiceAddress) =>
     onError: showFailure,
   })
 
+/** Sends a test and shows its delivery. `beforehand`: what must be done for it to be sent. */
+export function useTest(address: ServiceAddress, beforehand?: () => Promise<unknown>) {
+  const navigate = useNavigate()
+  return useMutation({
+    async mutationFn() {
+      await beforehand?.()
+      return sendTest(address)
+    },
+    onSuccess: ({ id }) =>
+      navigate({
+        to: '/organizations/$org/settings/services/$service/deliveries/$delivery',
+        params: { ...address, delivery: id },
+      }),
+    onError: showFailure,
+    onSettled: reloadServices,
+  })
+}
+
 export function ServiceActions({ address, service, provider }: Props) {
   const navigate = useNavigate()
   const [isDeleting, setDeleting] = useState(false)
@@ -44,17 +62,7 @@ export function ServiceActions({ address, service, provider }: Props) {
     },
     onError: showFailure,
   })
-  const test = useMutation({
-    mutationFn: () => sendTest(address),
-    async onSuccess({ id }) {
-      await reloadServices()
-      await navigate({
-        to: '/organizations/$org/settings/services/$service/deliveries/$delivery',
-        params: { ...address, delivery: id },
-      })
-    },
-    onError: showFailure,
-  })
+  const test = useTest(address)
   return (
     <>
       {service.enabled && provider.sends && (

@@ -11,6 +11,7 @@ import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
 import { Time } from '../../parts/time/Time.tsx'
 import { OrganizationSettings } from '../settings/OrganizationSettings.tsx'
 import {
+  enableService,
   providersQuery,
   reloadServices,
   updateService,
@@ -21,7 +22,7 @@ import {
 import { serviceState } from '../services/words.ts'
 import { Deliveries } from './Deliveries.tsx'
 import { changeBody, formOf } from './fields.ts'
-import { ServiceActions, useEnable } from './ServiceActions.tsx'
+import { ServiceActions, useEnable, useTest } from './ServiceActions.tsx'
 import { ServiceFields } from './ServiceFields.tsx'
 import { isMissing, isMoved } from './setting-values.ts'
 
@@ -63,22 +64,32 @@ interface Props {
 
 const Whole = ({ address, service, provider }: Props) => (
   <>
-    {serviceState(service) !== 'enabled' && <NotSending address={address} service={service} />}
-    {provider.sends && <Deliveries address={address} />}
+    {serviceState(service) !== 'enabled' && (
+      <NotSending address={address} service={service} provider={provider} />
+    )}
+    {provider.sends && <Deliveries address={address} isEnabled={service.enabled} />}
     <SectionHead title="Settings of the service" />
     <ServiceSettings address={address} service={service} provider={provider} />
   </>
 )
 
-function NotSending({ address, service }: Pick<Props, 'address' | 'service'>) {
+function NotSending({ address, service, provider }: Props) {
   const enable = useEnable(address)
+  const enableAndTest = useTest(address, () => enableService(address))
   const { broken_at: at, broken_reason: reason } = service
   return (
     <Notice
       action={
-        <Button kind="primary" isWrite isBusy={enable.isPending} onClick={() => enable.mutate()}>
-          {at === null ? 'Enable' : 'Enable again'}
-        </Button>
+        <>
+          {provider.sends && (
+            <Button isWrite isBusy={enableAndTest.isPending} onClick={() => enableAndTest.mutate()}>
+              Enable and send test
+            </Button>
+          )}
+          <Button kind="primary" isWrite isBusy={enable.isPending} onClick={() => enable.mutate()}>
+            {at === null ? 'Enable' : 'Enable again'}
+          </Button>
+        </>
       }
     >
       {at === null ? (

@@ -19,8 +19,24 @@ export type Attempt = Schemas['NotificationAttempt']
 export type CreateService = Schemas['CreateNotificationService']
 export type ServiceChange = Schemas['UpdateNotificationService']
 
-export const servicesQuery = (org: string) =>
-  listQuery(`GET ${services}`, { params: { org }, query: { include_last_delivery: true, per_page: 100 } })
+/** Lists ask again soon while something is on its way. */
+const soonMs = 2000
+const laterMs = 15_000
+
+interface Pages<Row> {
+  state: { data?: { pages: Array<{ rows: Row[] }> } | undefined }
+}
+
+const rowsOf = <Row>({ state }: Pages<Row>) => state.data?.pages.flatMap(({ rows }) => rows) ?? []
+
+export const servicesQuery = (org: string) => ({
+  ...listQuery(`GET ${services}`, {
+    params: { org },
+    query: { include_last_delivery: true, per_page: 100 },
+  }),
+  refetchInterval: (list: Pages<Service>) =>
+    rowsOf(list).some(({ last_delivery: last }) => last?.state === 'pending') ? soonMs : laterMs,
+})
 
 /** They change with a release only. */
 export const providersQuery = (org: string) => ({
@@ -43,19 +59,13 @@ export const disableService = (params: ServiceAddress) =>
 
 export const sendTest = (params: ServiceAddress) => call(`POST ${services}/{service}/test`, { params })
 
-const soonMs = 2000
-
-/** Asks again while something is on its way. */
+/** Asks again soon while something is on its way. */
 export const deliveriesQuery = (params: ServiceAddress, state: Delivery['state'] | undefined) => ({
   ...listQuery(`GET ${deliveries}`, {
     params,
     query: { per_page: 10, ...(state === undefined ? {} : { state }) },
   }),
-  refetchInterval: ({
-    state: { data },
-  }: {
-    state: { data?: { pages: Array<{ rows: Delivery[] }> } | undefined }
-  }) => (data?.pages.some(({ rows }) => rows.some(isOnItsWay)) === true ? soonMs : (false as const)),
+  refetchInterval: (list: Pages<Delivery>) => (rowsOf(list).some(isOnItsWay) ? soonMs : laterMs),
 })
 
 export const deliveryQuery = (params: ServiceAddress & { delivery: string }) => ({
