@@ -1,8 +1,7 @@
-import { Menu as Base, MenuButton, MenuItem, MenuProvider, MenuSeparator } from '@ariakit/react/menu'
-import { Link } from '@tanstack/react-router'
-import type { ComponentProps, ReactNode } from 'react'
-import { Icon } from './Icon.tsx'
+import { useId, useState, type KeyboardEvent, type ReactNode } from 'react'
 import type { IconName } from './icon-names.ts'
+import type { MenuList } from './MenuList.tsx'
+import { showToast } from './toasts/toasts.ts'
 import styles from './Menu.module.css'
 
 export type MenuEntry =
@@ -27,52 +26,71 @@ interface Props {
   className?: string | undefined
 }
 
-export const Menu = ({ label, children, entries, className }: Props) => (
-  <MenuProvider>
-    <MenuButton aria-label={label} title={label} className={className ?? styles.button}>
-      {children}
-    </MenuButton>
-    <Base gutter={4} portal unmountOnHide className={`card ${styles.menu}`}>
-      {entries.map((entry, index) =>
-        entry === 'separator' ? (
-          // The order of a menu does not change while it is open.
-          // oxlint-disable-next-line react/no-array-index-key
-          <MenuSeparator key={index} className={styles.separator} />
-        ) : (
-          <Item key={entry.label} entry={entry} />
-        ),
-      )}
-    </Base>
-  </MenuProvider>
-)
+/** Where the focus is once the menu is open: a mouse leaves it on the menu, keys begin at an entry. */
+export type MenuFocus = 'container' | 'first' | 'last'
 
-function Item({ entry }: { entry: Exclude<MenuEntry, 'separator'> }) {
-  const { label, icon, keys, isDanger = false, isChecked, disabledReason, action } = entry
-  const content = (
+/** Every page has menus and most visits open none, so what an open menu needs is a file of its own. */
+export const loadMenuList = () => import('./MenuList.tsx')
+
+/** A button that opens a menu. The list is loaded when somebody points at the button or reaches it with a key. */
+export function Menu({ label, children, entries, className }: Props) {
+  const id = useId()
+  const [button, setButton] = useState<HTMLButtonElement | null>(null)
+  const [isOpen, setOpen] = useState(false)
+  const [focus, setFocus] = useState<MenuFocus>('container')
+  const [List, setList] = useState<typeof MenuList | null>(null)
+  const load = async () => {
+    const module = await loadMenuList()
+    setList(() => module.MenuList)
+  }
+  const open = (at: MenuFocus) => {
+    setFocus(at)
+    setOpen(true)
+    if (List !== null) return
+    load().catch(() => {
+      setOpen(false)
+      showToast('The menu could not be loaded. Load the page anew once the server can be reached.', {
+        tone: 'failed',
+      })
+    })
+  }
+  // Without the server it is tried again at the click, which says so.
+  const prepare = () => void loadMenuList().catch(() => undefined)
+  const openWithArrow = (event: KeyboardEvent) => {
+    if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
+    event.preventDefault()
+    open(event.key === 'ArrowDown' ? 'first' : 'last')
+  }
+  return (
     <>
-      {icon === undefined ? <span className={styles.space} /> : <Icon name={icon} />}
-      <span className={`truncated ${styles.label}`}>{label}</span>
-      {isChecked === true && <Icon name="check" label="chosen" />}
-      {keys !== undefined && <kbd className={styles.keys}>{keys}</kbd>}
+      <button
+        ref={setButton}
+        type="button"
+        aria-label={label}
+        title={label}
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        {...(isOpen && List !== null ? { 'aria-controls': id } : {})}
+        className={className ?? styles.button}
+        onPointerEnter={prepare}
+        onFocus={prepare}
+        onKeyDown={openWithArrow}
+        // The click of a key has no detail.
+        onClick={({ detail }) => (isOpen ? setOpen(false) : open(detail === 0 ? 'first' : 'container'))}
+      >
+        {children}
+      </button>
+      {List !== null && button !== null && (
+        <List
+          id={id}
+          label={label}
+          button={button}
+          isOpen={isOpen}
+          focus={focus}
+          onOpenChange={setOpen}
+          entries={entries}
+        />
+      )}
     </>
   )
-  const common = {
-    className: isDanger ? `${styles.item} ${styles.danger}` : styles.item,
-    disabled: disabledReason !== undefined,
-    accessibleWhenDisabled: true,
-    ...(disabledReason === undefined ? {} : { title: disabledReason }),
-  }
-  if (typeof action === 'function')
-    return (
-      <MenuItem {...common} onClick={action}>
-        {content}
-      </MenuItem>
-    )
-  return (
-    <MenuItem {...common} render={'to' in action ? <Link to={action.to} /> : <Anchor href={action.href} />}>
-      {content}
-    </MenuItem>
-  )
 }
-
-const Anchor = ({ children, ...rest }: ComponentProps<'a'>) => <a {...rest}>{children}</a>

@@ -2,6 +2,7 @@ import { Outlet, useRouter } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { followDownloads } from '../api/downloads.ts'
 import { useKeys, type KeyAction } from '../parts/keys.ts'
+import { loadMenuList } from '../parts/Menu.tsx'
 import { showFailure } from '../parts/toasts/toasts.ts'
 import { Toasts } from '../parts/toasts/Toasts.tsx'
 import { Banners } from './Banners.tsx'
@@ -16,7 +17,12 @@ const loadPalette = () => import('./Palette.tsx')
 const Palette = lazy(() => loadPalette().then((module) => ({ default: module.Palette })))
 const KeyList = lazy(() => import('./KeyList.tsx').then((module) => ({ default: module.KeyList })))
 
-const paletteAfterMs = 2000
+const overlaysAfterMs = 2000
+
+/** What cannot be loaded now is tried again when it is opened. */
+function loadOverlays(): void {
+  for (const load of [loadPalette, loadMenuList]) load().catch(() => undefined)
+}
 
 export function Shell() {
   const org = useOrganization()
@@ -27,9 +33,9 @@ export function Shell() {
     if (named !== null) storeLastOrganization(named)
   }, [named])
   useEffect(() => followDownloads(showFailure), [])
-  // What is typed right after the key must reach the palette, so it is there before it is opened.
+  // What is typed right after the key must reach the palette or the menu, so they are there before they are opened.
   useEffect(() => {
-    const timer = setTimeout(() => void loadPalette(), paletteAfterMs)
+    const timer = setTimeout(loadOverlays, overlaysAfterMs)
     return () => clearTimeout(timer)
   }, [])
   const lead = (keys: string, label: string, to: string): KeyAction => ({
