@@ -21,6 +21,7 @@ import {
   wantsOf,
   writeRefs,
 } from './fork-requests.ts'
+import { mostOfFork, mostOfJob, takePlace } from './places.ts'
 import { findRelayed, type Relayed } from './relayed.ts'
 import { decoded, findSource, mostRequestBytes, service, type Source } from './source.ts'
 
@@ -62,6 +63,7 @@ async function openRefs(
   if (needsVersion2 && request.headers['git-protocol'] !== 'version=2') {
     return { ok: false, reason: 'git is too old: it needs version 2 of its protocol here.' }
   }
+  await waitForPlace(job, limits, request)
   try {
     const { status, headers, body } = await source.advertise()
     if (status !== 200) {
@@ -79,6 +81,9 @@ async function openRefs(
   }
 }
 
+const waitForPlace = (job: RunningJob, limits: Relayed['limits'], { gone }: AgentRequest): Promise<void> =>
+  takePlace(job.id, limits === null ? mostOfJob : mostOfFork, gone())
+
 const uploadPack = agentRoute({
   method: 'POST',
   url: `/v3/jobs/:job/repository.git/${service}`,
@@ -94,6 +99,7 @@ const uploadPack = agentRoute({
     const { repository, limits } = found.relayed
     const way = await findSource(ctx, job, repository, request)
     if (!way.ok) throw notFound(way.reason ?? noCredentials)
+    await waitForPlace(job, limits, request)
     try {
       return limits === null
         ? await pass(way.source.post(request.body, request.headers['content-encoding']))

@@ -11,6 +11,8 @@ import { sshOptions, writeKeyFile } from '../../lib/ssh-options.ts'
 import { isVersion2, splitAtFlush } from '../../source-hosts/pkt-lines.ts'
 
 const answerMs = 30_000
+/** A host that packs a large repository says nothing for a while. */
+const silenceMs = 60_000
 const mostAdvertisedBytes = 64 * 1024
 const keptErrorBytes = 4096
 
@@ -22,8 +24,8 @@ export interface SshReading {
 /** What the host can do, in front of the answers to requests. */
 interface Opened {
   advertised: Buffer
-  /** Sends the request, and returns the answer. */
-  send(request: Buffer): Readable
+  /** Sends the request, and returns the answer, which fails when the host is silent for too long. */
+  send(request: Buffer, longestMs?: number): Readable
   end(): void
 }
 
@@ -59,6 +61,7 @@ export async function openSsh(
       },
     )
     const end = () => void child.kill('SIGKILL')
+    if (signal.aborted) end()
     signal.addEventListener('abort', end, { once: true })
     const timer = setTimeout(end, answerMs)
     // A program that cannot be started ends with an error.
@@ -87,9 +90,9 @@ export async function openSsh(
     return {
       advertised,
       end,
-      send(request) {
+      send(request, longestMs = silenceMs) {
         child.stdin.end(request)
-        return Readable.from(following(rest, output)).on('close', end)
+        return Readable.from(following(rest, output, { longestMs, end })).on('close', end)
       },
     }
   } finally {
@@ -111,10 +114,26 @@ async function readAdvertised(
   return { advertised: null, rest: read }
 }
 
-async function* following(first: Buffer, output: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+interface Silence {
+  longestMs: number
+  end(): void
+}
+
+/** The time counts only while the host is to send something, not while the job reads slowly. */
+async function* following(
+  first: Buffer,
+  output: AsyncIterator<Buffer>,
+  { longestMs, end }: Silence,
+): AsyncGenerator<Buffer> {
   if (first.length > 0) yield first
   for (;;) {
-    const { done, value } = await output.next()
+    let isSilent = false
+    const timer = setTimeout(() => {
+      isSilent = true
+      end()
+    }, longestMs)
+    const { done, value } = await output.next().finally(() => clearTimeout(timer))
+    if (isSilent) throw new OutboundError('failed', 'The host sent nothing for too long.')
     if (done === true) return
     yield value
   }
