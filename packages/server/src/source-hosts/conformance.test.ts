@@ -204,6 +204,7 @@ describe.each(withApi)('the API of $type', ({ status, token }) => {
       repository: 'acme/app',
       commit: commitOf('head'),
       url: 'https://ci.example.com/acme/app/builds/1',
+      externalId: 'millrace:1:2',
     }
     const request = status.requestFor(reported)
     expect(decodeURIComponent(request.path)).toContain('acme/app')

@@ -109,6 +109,8 @@ export interface CommitNamed {
           | 'build_deployment_status_created'
           | 'build_create_event'
       }
+    /** Somebody asks for it at the host, whatever the settings. */
+    | { again: true }
   /** Null: the pipeline's default branch. */
   branch: string | null
   tag: string | null
@@ -119,6 +121,17 @@ export interface CommitNamed {
   author: Author | null
   mergeQueue: { baseBranch: string; baseCommit: string } | null
   env: Readonly<Record<string, string>>
+  /** Only for events of checks. */
+  check?: NamedCheck
+}
+
+/** A check, or all checks of an App at the commit. */
+export interface NamedCheck {
+  /** Null: all of the App. */
+  name: string | null
+  appId: string | null
+  /** As whoever made the check has set it. */
+  externalId: string | null
 }
 
 export interface MergeGroupDestroyed {

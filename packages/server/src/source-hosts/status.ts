@@ -19,6 +19,17 @@ export interface ReportedStatus extends Status {
   repository: string
   commit: string
   url: string
+  /** By which events of the check tell whose it is. */
+  externalId: string
+}
+
+export const externalIdOf = (pipelineId: string, buildId: string): string =>
+  `millrace:${pipelineId}:${buildId}`
+
+/** Null: Millrace has not made it. */
+export function readExternalId(text: string | null): { pipelineId: string; buildId: string } | null {
+  const [, pipelineId, buildId] = /^millrace:([0-9a-f-]{36}):([0-9a-f-]{36})$/.exec(text ?? '') ?? []
+  return pipelineId === undefined || buildId === undefined ? null : { pipelineId, buildId }
 }
 
 export const checkPrefix = 'check: '

@@ -40,6 +40,17 @@ export async function findTarget(db: Db, webhookToken: string): Promise<Target |
   return rows[0]
 }
 
+export async function findTargetById(
+  db: Db,
+  orgId: string,
+  id: string,
+  host: string | null,
+): Promise<Target | undefined> {
+  const { rows } = await sql<Target>`
+    ${select} where p.organization_id = ${orgId} and p.id = ${id} and p.repository_host = ${host}`.execute(db)
+  return rows[0]
+}
+
 /** Until the transaction ends, the pipeline is neither changed nor deleted, and no other delivery for it is carried out. */
 export async function lockTarget(trx: Trx, orgId: string, id: string): Promise<Target | undefined> {
   await sql`select from pipelines where organization_id = ${orgId} and id = ${id} for no key update`.execute(

@@ -11,6 +11,7 @@ import { notFound } from '../lib/errors.ts'
 import { hostOf, hostSettings, locate } from '../source-hosts/settings.ts'
 import type { HostEvent } from '../source-hosts/events.ts'
 import { hostOfType } from '../source-hosts/hosts.ts'
+import { takeCheck, type BuiltAgain } from './checks.ts'
 import * as deliveries from './queries.ts'
 import type { Target } from './queries.ts'
 import type { WebhookDelivery } from './read.ts'
@@ -108,6 +109,9 @@ async function takeOne(
 ): Promise<TakenOne> {
   const ref = refOf(event)
   if (refusal !== null) return ignored(ref, refusal)
+  const ofCheck = event.kind === 'commit' && event.check ? await takeCheck(trx, ctx, target, event) : null
+  if (ofCheck?.kind === 'ignored') return ignored(ref, ofCheck.reason)
+  if (ofCheck?.kind === 'built') return builtAgain(ctx, target, ref, ofCheck)
   const known = await keepAndFind(trx, ctx, target, event)
   const rules = {
     host: hostOfType(delivery.host),
@@ -146,6 +150,16 @@ function refOf(event: HostEvent): string | null {
       return null
   }
 }
+
+const builtAgain = (
+  ctx: Context,
+  target: Target,
+  ref: string | null,
+  { builds, followUps }: BuiltAgain,
+): TakenOne => ({
+  outcome: { ref, result: 'built', reason: null, builds: builds.map((one) => shown(ctx, target, one)) },
+  followUps,
+})
 
 /** Stores pull requests and the repository's own commits, and finds what earlier deliveries stored. */
 async function keepAndFind(trx: Trx, ctx: Context, target: Target, event: HostEvent): Promise<Known> {

@@ -6,6 +6,7 @@ import { route } from '../http/route.ts'
 import { notFound, unauthorized } from '../lib/errors.ts'
 import * as connections from '../resources/pipelines/repository_connections/queries.ts'
 import { hostOfType, identify } from '../source-hosts/hosts.ts'
+import { findTargetOfCheck } from './checks.ts'
 import * as deliveries from './queries.ts'
 import { readWebhookDelivery } from './read.ts'
 import { receive } from './receive.ts'
@@ -53,7 +54,8 @@ const receiveDeliveryRoute = route({
       { sender, headers, bytes: rawBody },
       { kind: 'upload', organizationId: target.organization_id, sender: target.id, until: gone() },
     )
-    return ok(await receive(ctx, target, delivery))
+    const ofCheck = sealed && keyId ? await findTargetOfCheck(ctx, target, delivery.events) : undefined
+    return ok(await receive(ctx, ofCheck ?? target, delivery))
   },
 })
 

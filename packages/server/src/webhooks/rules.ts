@@ -265,7 +265,7 @@ const branchOf = ({ settings }: Rules, pull: Pull): string =>
 function decideCommit(rules: Rules, event: CommitNamed, known: Known): Decision {
   const { settings } = rules
   const { wants, mergeQueue } = event
-  const mode = 'mode' in wants ? wants.mode : 'code'
+  const mode = 'mode' in wants ? wants.mode : 'again' in wants ? settings.trigger_mode : 'code'
   if (settings.trigger_mode !== mode) return ignore(`trigger_mode is ${settings.trigger_mode}, not ${mode}.`)
   if ('setting' in wants && !settings[wants.setting]) return ignore(`${wants.setting} is off.`)
   const isOwn = event.commitIsOf === 'own_repository' || known.isOwnCommit

@@ -10,6 +10,9 @@ export const Repository = Type.Object({
   owner: maybe(Type.Object({ login: maybe(Short) })),
 })
 
+/** The button that failed checks have besides GitHub's own. GitHub allows 20 characters. */
+export const retryAction = 'retry_failed_jobs'
+
 export const Person = Type.Object({ name: maybe(Text), email: maybe(Text) })
 export const HeadCommit = Type.Object({ message: maybe(Text), author: maybe(Person) })
 

@@ -13,7 +13,7 @@ import {
   RefName,
   Text,
 } from '../fields.ts'
-import { githubEnv, HeadCommit } from './fields.ts'
+import { githubEnv, HeadCommit, retryAction } from './fields.ts'
 
 const readGroup = reader(
   Type.Object({
@@ -175,6 +175,9 @@ export function readDeploymentStatus(payload: object): HostEvent {
   }
 }
 
+const App = maybe(Type.Object({ id: maybe(Number) }))
+const Suite = { head_branch: maybe(RefName), app: App }
+
 const readChecked = reader(
   Type.Object({
     action: Text,
@@ -182,26 +185,58 @@ const readChecked = reader(
       name: Text,
       head_sha: Commit,
       conclusion: maybe(Text),
-      check_suite: maybe(Type.Object({ head_branch: maybe(RefName) })),
+      external_id: maybe(Text),
+      app: App,
+      check_suite: maybe(Type.Object(Suite)),
     }),
+    requested_action: maybe(Type.Object({ identifier: maybe(Text) })),
   }),
 )
 
 export function readCheckRun(payload: object): HostEvent {
-  const { action, check_run: run } = readChecked(payload)
-  if (action !== 'completed') return ignored(`check_run ${action.slice(0, 100)} makes no builds.`)
+  const { action, check_run: run, requested_action: asked } = readChecked(payload)
+  const isAgain =
+    action === 'rerequested' || (action === 'requested_action' && asked?.identifier === retryAction)
+  if (action !== 'completed' && !isAgain) return ignored(`check_run ${action.slice(0, 100)} makes no builds.`)
   return {
     ...newestCommit,
     kind: 'commit',
-    wants: { setting: 'build_check_run_completed' },
+    wants: isAgain ? { again: true } : { setting: 'build_check_run_completed' },
     branch: run.check_suite?.head_branch ?? null,
     commit: run.head_sha,
     // Checks also run for pull requests from forks, whose branches may have the names of branches here.
     commitIsOf: 'any_repository',
-    message: cutMessage(`Check ${run.name} completed`),
+    message: cutMessage(`Check ${run.name} ${isAgain ? 'requested again' : 'completed'}`),
     env: githubEnv({ ACTION: action, CHECK_RUN_NAME: run.name, CHECK_RUN_CONCLUSION: run.conclusion }),
+    check: {
+      name: run.name,
+      appId: idOf((run.app ?? run.check_suite?.app)?.id),
+      externalId: run.external_id ?? null,
+    },
   }
 }
+
+const readCheckedSuite = reader(
+  Type.Object({ action: Text, check_suite: Type.Object({ head_sha: Commit, ...Suite }) }),
+)
+
+export function readCheckSuite(payload: object): HostEvent {
+  const { action, check_suite: suite } = readCheckedSuite(payload)
+  if (action !== 'rerequested') return ignored(`check_suite ${action.slice(0, 100)} makes no builds.`)
+  return {
+    ...newestCommit,
+    kind: 'commit',
+    wants: { again: true },
+    branch: suite.head_branch ?? null,
+    commit: suite.head_sha,
+    commitIsOf: 'any_repository',
+    message: 'Checks requested again',
+    env: githubEnv({ ACTION: action }),
+    check: { name: null, appId: idOf(suite.app?.id), externalId: null },
+  }
+}
+
+const idOf = (id: number | null | undefined): string | null => (id == null ? null : String(id))
 
 export const readFork = (): HostEvent => ({
   ...newestCommit,

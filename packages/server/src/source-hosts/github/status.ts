@@ -1,4 +1,5 @@
 import type { StatusApi } from '../host.ts'
+import { retryAction } from './fields.ts'
 import { checkNameOf, refusalIn, repositoryPath, type ReportedStatus, type StatusState } from '../status.ts'
 
 export const status: StatusApi = {
@@ -34,11 +35,20 @@ const conclusions: Readonly<Partial<Record<StatusState, string>>> = {
   skipped: 'neutral',
 }
 
+const retryFailed = {
+  label: 'Retry failed jobs',
+  description: 'Retries only the jobs that failed.',
+  identifier: retryAction,
+}
+
 const mostAnnotations = 50
 const longestOutput = 65_000
 
 /** A new check replaces the one before of the same name. */
-function checkRun(name: string, { commit, url, state, description, output = {} }: ReportedStatus): object {
+function checkRun(
+  name: string,
+  { commit, url, externalId, state, description, output = {} }: ReportedStatus,
+): object {
   const conclusion = conclusions[state]
   const text = (value: unknown, usual: string) =>
     typeof value === 'string' && value.trim() !== '' ? value.slice(0, longestOutput) : usual
@@ -47,7 +57,9 @@ function checkRun(name: string, { commit, url, state, description, output = {} }
     name,
     head_sha: commit,
     details_url: url,
+    external_id: externalId,
     ...(conclusion === undefined ? { status: 'in_progress' } : { status: 'completed', conclusion }),
+    ...(state === 'failure' ? { actions: [retryFailed] } : {}),
     output: {
       title: text(output.title, description),
       summary: text(output.summary, description),

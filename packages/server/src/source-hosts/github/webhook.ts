@@ -19,6 +19,7 @@ import {
 } from '../fields.ts'
 import {
   readCheckRun,
+  readCheckSuite,
   readCreate,
   readDeployment,
   readDeploymentStatus,
@@ -102,6 +103,7 @@ const readers = new Map<string, (payload: object) => HostEvent>([
   ['deployment', readDeployment],
   ['deployment_status', readDeploymentStatus],
   ['check_run', readCheckRun],
+  ['check_suite', readCheckSuite],
   ['fork', readFork],
 ])
 

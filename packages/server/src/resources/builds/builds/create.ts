@@ -53,9 +53,19 @@ export async function rebuild(
   if (original === undefined) throw notFound('No build found')
   if (!original.allow_rebuilds) throw refused('The pipeline does not allow builds to be rebuilt.')
   const pipeline = { id: pipeline_id, slug: pipeline_slug }
-  const { commit, branch, tag, message, env, author } = original
   return create({ ctx, org, caller }, pipeline, 'BUILD_REBUILT', {
     ...requestOf(caller, pipeline),
+    ...repeatOf(original, { id, number }),
+  })
+}
+
+/** What a build that repeats another has of it. */
+export function repeatOf(
+  original: builds.RepeatableBuild,
+  { id, number }: Pick<BuildAddress, 'id' | 'number'>,
+): Omit<BuildRequest, 'pipelineId' | 'source' | 'creatorId' | 'triggeredFrom' | 'dueAt'> {
+  const { commit, branch, tag, message, env, author } = original
+  return {
     author,
     commit,
     commitOrigin: original.from_fork === true || original.pull_request?.fork === true ? 'fork' : 'own',
@@ -69,7 +79,7 @@ export async function rebuild(
     // The filter was applied when the original was created.
     ignoreBranchFilters: true,
     rebuiltFrom: { id, number },
-  })
+  }
 }
 
 const requestOf = (caller: Caller, pipeline: NamedPipeline) =>

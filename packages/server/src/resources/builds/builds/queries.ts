@@ -5,7 +5,7 @@ import type { Author, PullRequest } from '../../../conductor/build.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
 import type { Range } from './listed-builds.ts'
 
-interface RepeatableBuild {
+export interface RepeatableBuild {
   commit: string
   branch: string
   tag: string | null

@@ -171,6 +171,8 @@ export async function upsert(
 
 export interface DueStatus extends Status {
   id: string
+  pipeline_id: string
+  build_id: string
   organization_id: string
   version: number
   commit: string
@@ -212,7 +214,7 @@ export async function claimDue(db: Db, pipelineId: string, now: string): Promise
     from due, pipelines p join organizations o on o.id = p.organization_id
     left join repository_connections c on c.organization_id = p.organization_id and c.host = p.repository_host
     where s.id = due.id and p.id = s.pipeline_id
-    returning s.id, s.organization_id, s.version, s.commit, s.context, s.state, s.description, s.changed_at, s.attempts,
+    returning s.id, s.organization_id, s.pipeline_id, s.build_id, s.version, s.commit, s.context, s.state, s.description, s.changed_at, s.attempts,
       coalesce(s.output, '{}') as output, p.repository, '/' || o.slug || '/' || p.slug || '/builds/' || s.build_number as build_path,
       c.id as connection_id, c.type, c.api_url, c.token_sealed, c.token_key_id, c.app_id, c.installation_id,
       c.private_key_sealed, c.private_key_id, c.private_key_hint`.execute(db)

@@ -6,6 +6,7 @@ import { OutboundError } from '../../../lib/outbound.ts'
 import { backoffMs } from '../../../notifications/delivery/backoff.ts'
 import { requestTo } from '../../../source-hosts/api.ts'
 import { TokenRefused } from '../../../source-hosts/host.ts'
+import { externalIdOf } from '../../../source-hosts/status.ts'
 import { hostOfType } from '../../../source-hosts/hosts.ts'
 import { enqueue, enqueueAll } from '../../../tasks/enqueue.ts'
 import type { Kinds } from '../../../tasks/kinds.ts'
@@ -86,7 +87,12 @@ async function send(ctx: Context, status: DueStatus): Promise<Problem | null> {
   const repository = locate(status.repository)?.path ?? ''
   const host = connection && hostOfType(connection.type)
   if (connection === null || !host?.status || !host.token || repository === '') return noToken
-  const reported = { ...status, repository, url: `${ctx.config.url}${status.build_path}` }
+  const reported = {
+    ...status,
+    repository,
+    url: `${ctx.config.url}${status.build_path}`,
+    externalId: externalIdOf(status.pipeline_id, status.build_id),
+  }
   const request = host.status.requestFor(reported)
   const permissions = request.permissions ?? {}
   try {
