@@ -126,6 +126,8 @@ create table api_access_tokens (
   last_used_at timestamp(3) with time zone,
   last_used_ip text,
   program text,
+  client_hash bytea,
+  renewable_until timestamp(3) with time zone,
   constraint api_access_tokens_pkey PRIMARY KEY (id),
   constraint api_access_tokens_hash_key UNIQUE (token_hash),
   constraint api_access_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
@@ -932,6 +934,38 @@ create table oauth_codes (
   expires_at timestamp(3) with time zone not null,
   constraint oauth_codes_pkey PRIMARY KEY (code_hash),
   constraint oauth_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
+create table oauth_devices (
+  device_hash bytea not null,
+  user_code_hash bytea not null,
+  client_hash bytea not null,
+  program text not null,
+  scopes text[] not null,
+  ip text not null,
+  created_at timestamp(3) with time zone not null,
+  expires_at timestamp(3) with time zone not null,
+  interval_seconds integer not null,
+  polled_at timestamp(3) with time zone,
+  is_allowed boolean,
+  user_id uuid,
+  token_request jsonb,
+  constraint oauth_devices_pkey PRIMARY KEY (device_hash),
+  constraint oauth_devices_user_code_key UNIQUE (user_code_hash),
+  constraint oauth_devices_allowed_check CHECK (((is_allowed IS NOT TRUE) OR ((user_id IS NOT NULL) AND (token_request IS NOT NULL)))),
+  constraint oauth_devices_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
+create table oauth_refresh_tokens (
+  token_hash bytea not null,
+  access_token_id uuid not null,
+  generation integer not null,
+  created_at timestamp(3) with time zone not null,
+  expires_at timestamp(3) with time zone not null,
+  used_at timestamp(3) with time zone,
+  constraint oauth_refresh_tokens_pkey PRIMARY KEY (token_hash),
+  constraint oauth_refresh_tokens_generation_key UNIQUE (access_token_id, generation),
+  constraint oauth_refresh_tokens_access_token_id_fkey FOREIGN KEY (access_token_id) REFERENCES api_access_tokens(id) ON DELETE CASCADE
 );
 
 create table oidc_keys (
@@ -1772,6 +1806,9 @@ CREATE INDEX notification_service_targets_team ON notification_service_targets U
 CREATE INDEX notification_services_page ON notification_services USING btree (organization_id, created_at, id);
 CREATE INDEX oauth_codes_age ON oauth_codes USING btree (expires_at);
 CREATE INDEX oauth_codes_user ON oauth_codes USING btree (user_id);
+CREATE INDEX oauth_devices_age ON oauth_devices USING btree (expires_at);
+CREATE INDEX oauth_devices_user ON oauth_devices USING btree (user_id) WHERE (user_id IS NOT NULL);
+CREATE INDEX oauth_refresh_tokens_age ON oauth_refresh_tokens USING btree (expires_at);
 CREATE INDEX organization_invitations_page ON organization_invitations USING btree (organization_id, created_at, id);
 CREATE UNIQUE INDEX organization_invitations_pending_key ON organization_invitations USING btree (organization_id, lower(email)) WHERE (state = 'pending'::text);
 CREATE INDEX organization_members_page ON organization_members USING btree (organization_id, created_at, user_id);

@@ -44,6 +44,7 @@ import { answerMissingPage, pageEndpoints } from './pages/endpoints.ts'
 import type { Page } from './pages/page.ts'
 import { invitationPages } from './pages/invitations.ts'
 import { authorizePages } from './pages/oauth/authorize.ts'
+import { devicePages } from './pages/oauth/device-page.ts'
 import { oauthEndpoints } from './pages/oauth/endpoints.ts'
 import { pageTicketEndpoint } from './pages/page-tickets.ts'
 import { passwordPages } from './pages/password.ts'
@@ -208,6 +209,7 @@ const pages: readonly Page[] = [
   ...invitationPages,
   ...connectPages,
   ...authorizePages,
+  ...devicePages,
 ]
 
 /** The server with everything that it answers. */

@@ -350,6 +350,22 @@ const scenes: Partial<Record<Loop, Scene>> = {
       values (${hash}, ${admin.id}, '', '', '', '{}', now() - interval '1 day')`.execute(app.db)
     return hex(hash)
   }),
+  oauth_devices: expiring('oauth_devices', 'device_hash', 'expire_sessions', async () => {
+    const hash = bytes()
+    await sql`
+      insert into oauth_devices (device_hash, user_code_hash, client_hash, program, scopes, ip, created_at, expires_at,
+        interval_seconds)
+      values (${hash}, ${hash}, '', '', '{}', '', now(), now() - interval '1 day', 5)`.execute(app.db)
+    return hex(hash)
+  }),
+  refresh_tokens: expiring('oauth_refresh_tokens', 'token_hash', 'expire_sessions', async (_org, admin) => {
+    const hash = bytes()
+    await sql`
+      insert into oauth_refresh_tokens (token_hash, access_token_id, generation, created_at, expires_at)
+      select ${hash}, id, 1, now(), now() - interval '1 day' from api_access_tokens where user_id = ${admin.id}
+      limit 1`.execute(app.db)
+    return hex(hash)
+  }),
   sign_in_links: expiring('sign_in_links', 'code_hash', 'expire_sessions', async (_org, admin) => {
     const hash = bytes()
     await sql`

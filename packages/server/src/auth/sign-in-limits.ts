@@ -14,6 +14,9 @@ const triesPerAccount = { network: 10, region: 30, all: 100 }
 const triesPerBrowser = 10
 const triesPerNetwork = 100
 const unfinishedPerNetwork = 200
+/** Codes of devices. With ten guesses in 15 minutes, one of 34 bits is not found. */
+const guessesPerPerson = 10
+const devicesPerNetwork = 100
 
 /** To be called after a right password. */
 type Forgive = () => Promise<void>
@@ -33,6 +36,10 @@ export interface SignInLimits {
   /** Counts a sign-in that goes on at a provider. Throws 429 when too many were not finished. */
   begin(ip: string): Promise<void>
   finish(ip: string): Promise<void>
+  /** Counts a person's guess of the code of a device. Throws 429. */
+  guess(userId: string): Promise<Forgive>
+  /** Counts a device that asks for a code. Throws 429. */
+  beginDevice(ip: string): Promise<void>
 }
 
 export function signInLimits(pool: pg.Pool): SignInLimits {
@@ -44,6 +51,8 @@ export function signInLimits(pool: pg.Pool): SignInLimits {
   const accountInRegion = limiter('sign_in_account_region', triesPerAccount.region)
   const account = limiter('sign_in_account', triesPerAccount.all)
   const unfinished = limiter('sso_network', unfinishedPerNetwork)
+  const guesses = limiter('device_code', guessesPerPerson)
+  const devices = limiter('device_network', devicesPerNetwork)
 
   const spendAsStranger = async ({ email, ip }: Try): Promise<Forgive> => {
     const network = networkOf(ip)
@@ -87,6 +96,12 @@ export function signInLimits(pool: pg.Pool): SignInLimits {
     async finish(ip) {
       await unfinished.reward(networkOf(ip))
     },
+    guess: (userId) =>
+      refusing(async () => {
+        await guesses.consume(userId)
+        return async () => void (await guesses.reward(userId))
+      }),
+    beginDevice: (ip) => refusing(async () => void (await devices.consume(networkOf(ip)))),
   }
 }
 

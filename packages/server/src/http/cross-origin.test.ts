@@ -19,7 +19,11 @@ const reasons: ReadonlyArray<readonly [pattern: RegExp, reason: string]> = [
   ],
   [/^\/$/, 'The root of the API.'],
   [/^\/(openapi\.json|docs\.md|llms\.txt|docs\/[\w-]+\.md)$/, 'The description of the API is public.'],
-  [/^\/(\.well-known\/|-\/oauth\/(register|token)$)/, 'Programs in browsers register and exchange codes.'],
+  [
+    /^\/(\.well-known\/|-\/oauth\/(register|token|device_authorization|revoke)$)/,
+    'Programs in browsers register and exchange codes.',
+  ],
+  [/^\/oauth\/(token|device_authorization|revoke)$/, 'The same, for programs that know these paths.'],
 ]
 
 const pathOf = (url: string) =>

@@ -14,6 +14,8 @@ type TokenPrefix =
   | 'mrsl_'
   | 'mriv_'
   | 'mroc_'
+  | 'mrod_'
+  | 'mror_'
   | 'mrps_'
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'

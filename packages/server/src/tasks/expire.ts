@@ -22,6 +22,10 @@ export async function expireSessions(ctx: LoopContext): Promise<void> {
   await changeRows(ctx, 'sessions', { table: 'web_sessions', key: sql`r.id`, where })
   await changeRows(ctx, 'sso_starts', { table: 'sso_starts', key: sql`r.state_hash`, where })
   await changeRows(ctx, 'oauth_codes', { table: 'oauth_codes', key: sql`r.code_hash`, where })
+  await changeRows(ctx, 'refresh_tokens', { table: 'oauth_refresh_tokens', key: sql`r.token_hash`, where })
+  // A program that polls after the end learns that its code has expired.
+  const longAgo = sql`r.expires_at < now() - interval '1 hour'`
+  await changeRows(ctx, 'oauth_devices', { table: 'oauth_devices', key: sql`r.device_hash`, where: longAgo })
   await changeRows(ctx, 'sign_in_links', { table: 'sign_in_links', key: sql`r.code_hash`, where })
 }
 

@@ -99,6 +99,8 @@ export interface Tables {
     last_used_at: string | null
     last_used_ip: string | null
     program: string | null
+    client_hash: Buffer | null
+    renewable_until: string | null
   }
   archived_builds: {
     id: string
@@ -695,6 +697,29 @@ export interface Tables {
     challenge: string
     token_request: ColumnType<unknown, string, string>
     expires_at: string
+  }
+  oauth_devices: {
+    device_hash: Buffer
+    user_code_hash: Buffer
+    client_hash: Buffer
+    program: string
+    scopes: string[]
+    ip: string
+    created_at: string
+    expires_at: string
+    interval_seconds: number
+    polled_at: string | null
+    is_allowed: boolean | null
+    user_id: string | null
+    token_request: ColumnType<unknown, string | null | undefined, string | null>
+  }
+  oauth_refresh_tokens: {
+    token_hash: Buffer
+    access_token_id: string
+    generation: number
+    created_at: string
+    expires_at: string
+    used_at: string | null
   }
   oidc_keys: {
     id: string

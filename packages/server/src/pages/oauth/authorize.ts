@@ -3,17 +3,15 @@ import type { Scope } from '../../auth/scopes.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../lib/errors.ts'
 import { listOrganizations } from '../../resources/people/access-tokens/queries.ts'
-import { tokenRequest } from '../../resources/people/access-tokens/create.ts'
-import type { MemberInput, Page, Redirect } from '../page.ts'
-import { allowsRedirect, readClient, type Client } from './clients.ts'
+import { html } from '../html.ts'
+import type { Page, Redirect } from '../page.ts'
+import { allowsRedirect, isLoopback, readClient, type Client } from './clients.ts'
 import { insertCode } from './codes.ts'
-import { allInOne, consentForm, nothingToGive } from './consent-form.ts'
+import { consentForm, nothingToGive } from './consent-form.ts'
+import { grantDays, grantOf, scopesToGive } from './grant.ts'
 import { readScopes } from './scopes.ts'
 
 export const authorizePath = '/-/oauth/authorize'
-
-/** So long a token lasts, unless the person's own access ends before. */
-const days = 90
 
 /** What a program sends along with the person. The form of the page repeats it. */
 const parameters = [
@@ -44,14 +42,26 @@ const showConsent: Page = {
   async handler(input) {
     const { ctx, caller, query, formField } = input
     const asked = readAsked(ctx, query)
-    const scopes = scopesOf(input, asked)
-    if (scopes.length === 0) return nothingToGive(asked.client, asked.scopes)
+    const scopes = scopesToGive(input, asked.scopes)
+    if (scopes.length === 0) return nothingToGive(asked.client.name, asked.scopes)
     const organizations = await listOrganizations(ctx.db, caller)
     const given = parameters.flatMap((name) => {
       const value = query.get(name)
       return value === null ? [] : [[name, value] as const]
     })
-    return consentForm({ ...asked, scopes, organizations, given, formField, user: caller.user, days })
+    return consentForm({
+      program: asked.client.name,
+      action: authorizePath,
+      formsTo: [originOf(asked.redirectUri)],
+      note: html`Programs choose their own names: allow this only if you have just started it. The answer goes
+      to ${placeOf(asked.redirectUri)}.`,
+      scopes,
+      organizations,
+      given,
+      formField,
+      user: caller.user,
+      days: grantDays,
+    })
   },
 }
 
@@ -64,14 +74,7 @@ const decide: Page = {
     const { ctx, caller, form } = input
     const asked = readAsked(ctx, form)
     if (form.get('choice') !== 'allow') return backTo(ctx, asked, { error: 'access_denied' })
-    const organization = form.get('organization') ?? allInOne
-    const wanted = {
-      description: asked.client.name,
-      scopes: scopesOf(input, asked),
-      organization_slugs: organization === allInOne ? null : [organization],
-    }
-    const forPerson = await tokenRequest(ctx.db, caller, wanted, expiryOf(input))
-    const request = { ...forPerson, program: asked.client.name }
+    const request = await grantOf(input, asked.client.name, asked.scopes)
     const code = await insertCode(
       ctx.db,
       { ...asked, userId: caller.user.id, tokenRequest: request },
@@ -107,14 +110,16 @@ function readAsked(ctx: Context, given: URLSearchParams): Asked {
 const isOurs = (ctx: Context, resource: string) =>
   URL.canParse(resource) && new URL(resource).origin === new URL(ctx.config.url).origin
 
-/** A session that was opened with a token may not give more than the token. */
-const scopesOf = ({ caller }: MemberInput, { scopes }: Asked) =>
-  scopes.filter((scope) => caller.token.scopes.includes(scope))
+/** Where forms of the page may lead to, for the browser. */
+function originOf(uri: string): string {
+  const { protocol, origin } = new URL(uri)
+  return origin === 'null' ? protocol : origin
+}
 
-function expiryOf({ ctx, caller }: MemberInput): string {
-  const expiresAt = new Date(ctx.now().getTime() + days * 86_400_000).toISOString()
-  const limit = caller.token.expires_at
-  return limit !== null && Date.parse(limit) < Date.parse(expiresAt) ? limit : expiresAt
+function placeOf(uri: string): string {
+  if (isLoopback(uri)) return 'a program on your machine'
+  const { protocol, host } = new URL(uri)
+  return protocol === 'https:' ? host : `the application that opens ${protocol} links`
 }
 
 function backTo(
@@ -128,4 +133,14 @@ function backTo(
   return { to: to.href }
 }
 
-export const authorizePages: readonly Page[] = [showConsent, decide]
+/** Programs that were made for Buildkite know this path in advance. */
+const redirectToConsent: Page = {
+  method: 'GET',
+  url: '/oauth/authorize',
+  permission: 'anonymous',
+  async handler({ query }) {
+    return { to: `${authorizePath}?${query}` }
+  },
+}
+
+export const authorizePages: readonly Page[] = [showConsent, decide, redirectToConsent]

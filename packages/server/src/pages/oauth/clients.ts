@@ -5,28 +5,51 @@ import type { Keyring } from '../../auth/keyring.ts'
 import { checker } from '../../lib/check.ts'
 import { oauthError } from './errors.ts'
 
+export const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
+
 export interface Client {
   name: string
   redirectUris: readonly string[]
+  /** It renews its tokens, so they are short. */
+  renews?: true
 }
 
 const checkMetadata = checker(
   Type.Object({
     client_name: Type.Optional(Type.String({ maxLength: 200 })),
-    redirect_uris: Type.Array(Type.String({ minLength: 1, maxLength: 500 }), { minItems: 1, maxItems: 10 }),
+    redirect_uris: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 500 }), { minItems: 1, maxItems: 10 }),
+    ),
+    grant_types: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 20 })),
   }),
 )
 
+interface Registration {
+  client: Client
+  grantTypes: string[]
+}
+
 /** Reads what a program sends to register. Throws. */
-export function readMetadata(given: unknown): Client {
+export function readMetadata(given: unknown): Registration {
   const checked = checkMetadata(given)
   if (!checked.ok) throw oauthError('invalid_client_metadata', `${checked.reason}.`)
-  const { client_name: name, redirect_uris: redirectUris } = checked.value
+  const { client_name: name, redirect_uris: redirectUris = [], grant_types: grants = [] } = checked.value
+  // Programs without a browser wait for a code that a person enters elsewhere.
+  if (redirectUris.length === 0 && !grants.includes(deviceGrant))
+    throw oauthError('invalid_client_metadata', 'redirect_uris is missing.')
   for (const uri of redirectUris) {
     const problem = redirectProblem(uri)
     if (problem !== null) throw oauthError('invalid_redirect_uri', `${uri}: ${problem}`)
   }
-  return { name: shown(name ?? '') || 'A program without a name', redirectUris }
+  const renews = grants.includes('refresh_token')
+  const client: Client = {
+    name: shown(name ?? '') || 'A program without a name',
+    redirectUris,
+    ...(renews ? { renews } : {}),
+  }
+  const byBrowser = redirectUris.length === 0 ? [] : ['authorization_code']
+  const others = [deviceGrant, 'refresh_token'].filter((grant) => grants.includes(grant))
+  return { client, grantTypes: [...byBrowser, ...others] }
 }
 
 /** Without line breaks, and characters that change the direction of text. */
@@ -39,8 +62,15 @@ export function clientId(keys: Keyring, client: Client): string {
   return `${content}.${keys.sign(purpose, content).toString('base64url')}`
 }
 
+/** Public clients that cannot register because their id is a part of them: `bk`, the command line of Buildkite. */
+const knownClients: ReadonlyMap<string, Client> = new Map([
+  ['5214b230f06b48938ab5', { name: 'bk', redirectUris: ['http://127.0.0.1/callback'], renews: true }],
+])
+
 /** null: this installation has not made the id. */
 export function readClient(keys: Keyring, id: string): Client | null {
+  const known = knownClients.get(id)
+  if (known !== undefined) return known
   const [content = '', code = ''] = id.split('.')
   if (!keys.verify(purpose, content, Buffer.from(code, 'base64url'))) return null
   return JSON.parse(Buffer.from(content, 'base64url').toString()) as Client
@@ -76,4 +106,13 @@ function redirectProblem(uri: string): string | null {
   if (reserved.test(protocol) && !isLoopback(uri))
     return 'Use https, http on this machine (127.0.0.1), or a scheme of your application.'
   return null
+}
+
+/** Throws. */
+export function requireClient(keys: Keyring, form: URLSearchParams): { id: string; client: Client } {
+  const id = form.get('client_id') ?? ''
+  const client = readClient(keys, id)
+  if (client === null)
+    throw oauthError('invalid_client', 'This installation has not registered the client.', 401)
+  return { id, client }
 }

@@ -3,14 +3,18 @@ import { scopes } from '../../auth/scopes.ts'
 import type { TokenOrganization } from '../../resources/people/access-tokens/queries.ts'
 import { html, type Html } from '../html.ts'
 import type { PageAnswer } from '../page.ts'
-import { isLoopback, type Client } from './clients.ts'
 
 /** The choice of all organizations. No slug has these characters. */
 export const allInOne = '*'
 
 interface Consent {
-  client: Client
-  redirectUri: string
+  program: string
+  /** The path that the form is sent to. */
+  action: string
+  /** Where the form may lead to beyond this server. */
+  formsTo?: readonly string[]
+  /** How the person recognizes the program. */
+  note: Html
   scopes: readonly string[]
   organizations: readonly TokenOrganization[]
   /** The parameters of the request. */
@@ -21,22 +25,21 @@ interface Consent {
 }
 
 export const consentForm = (consent: Consent): PageAnswer => {
-  const { client, redirectUri, given, formField, user, days } = consent
+  const { program, action, formsTo, note, given, formField, user, days } = consent
   const open = consent.organizations.filter(mayGive)
   return {
-    title: `Allow ${client.name}?`,
-    formsTo: [originOf(redirectUri)],
+    title: `Allow ${program}?`,
+    ...(formsTo === undefined ? {} : { formsTo }),
     content: html`<p>It asks for an access token, to act as you: ${user.name}, ${user.email}.</p>
       ${rights('See', 'read_', consent.scopes)} ${rights('Change', 'write_', consent.scopes)}
-      <form method="post" action="/-/oauth/authorize">
+      <form method="post" action="${action}">
         ${formField} ${given.map(hiddenField)}
         ${organizationField(open, open.length === consent.organizations.length)}
         ${open.length === 0 ? null : allowButton}
         <button name="choice" value="deny">Deny</button>
       </form>
       <p class="note">
-        Programs choose their own names: allow this only if you have just started it. The answer goes to
-        ${placeOf(redirectUri)}. The token is valid for at most ${days} days and is listed among
+        ${note} The token is valid for at most ${days} days and is listed among
         <a href="/-/me/programs">your connected programs</a>, where you can revoke it.
       </p>`,
   }
@@ -77,21 +80,9 @@ function organizationField(open: readonly TokenOrganization[], mayGiveAll: boole
     </select>`
 }
 
-/** Where forms of the page may lead to, for the browser. */
-function originOf(uri: string): string {
-  const { protocol, origin } = new URL(uri)
-  return origin === 'null' ? protocol : origin
-}
-
-function placeOf(uri: string): string {
-  if (isLoopback(uri)) return 'a program on your machine'
-  const { protocol, host } = new URL(uri)
-  return protocol === 'https:' ? host : `the application that opens ${protocol} links`
-}
-
 /** The session was opened with a token that has none of the scopes. */
-export const nothingToGive = (client: Client, scopes: readonly string[]): PageAnswer => ({
-  title: `Allow ${client.name}?`,
+export const nothingToGive = (program: string, scopes: readonly string[]): PageAnswer => ({
+  title: `Allow ${program}?`,
   status: 403,
   content: html`<p>
     It asks for ${scopes.join(', ')}, and you are signed in with an access token that has none of these

@@ -1,26 +1,22 @@
 // The authorization server for programs, as OAuth 2.1 describes it: they register, send a person to the page of authorize.ts
 // and exchange the code for an access token, which is listed and revoked like any other.
-import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
-import { userAgentOf } from '../../http/access.ts'
 import type { Endpoint } from '../../http/endpoint.ts'
-import { hashToken } from '../../lib/ids.ts'
-import { createAccessToken } from '../../resources/people/access-token/create.ts'
 import { authorizePath } from './authorize.ts'
-import { clientId, readClient, readMetadata } from './clients.ts'
-import { takeCode, type TakenCode } from './codes.ts'
-import { oauthError } from './errors.ts'
+import { clientId, deviceGrant, readMetadata } from './clients.ts'
+import { authorizeDevice } from './device-authorization.ts'
 import { programScopes } from './scopes.ts'
+import { revokeToken } from './revoke.ts'
+import { giveToken } from './token.ts'
 
 const registerPath = '/-/oauth/register'
 const tokenPath = '/-/oauth/token'
+const revokePath = '/-/oauth/revoke'
+const devicePath = '/-/oauth/device_authorization'
 
-const grants = {
-  grant_types: ['authorization_code'],
-  response_types: ['code'],
-  token_endpoint_auth_method: 'none',
-}
+const responseTypes = ['code']
+const authMethod = 'none'
 
 export const oauthEndpoints = (ctx: Context): Endpoint[] => [
   {
@@ -37,69 +33,51 @@ export const oauthEndpoints = (ctx: Context): Endpoint[] => [
     crossOrigin: true,
     bodyLimitBytes: 16_384,
     async handle(request, reply) {
-      const client = readMetadata(request.body)
+      const { client, grantTypes } = readMetadata(request.body)
       void reply.code(201).header('Cache-Control', 'no-store')
       return {
         client_id: clientId(ctx.keys, client),
         client_name: client.name,
         redirect_uris: client.redirectUris,
-        ...grants,
+        grant_types: grantTypes,
+        response_types: client.redirectUris.length === 0 ? [] : responseTypes,
+        token_endpoint_auth_method: authMethod,
       }
     },
   },
-  {
-    methods: ['POST'],
-    url: tokenPath,
-    body: 'form',
-    crossOrigin: true,
-    bodyLimitBytes: 16_384,
-    async handle(request, reply) {
-      void reply.header('Cache-Control', 'no-store')
-      return exchange(ctx, request)
-    },
-  },
+  // Programs that were made for Buildkite know these paths in advance.
+  ...[tokenPath, '/oauth/token'].map((url) => formEndpoint(url, (request) => giveToken(ctx, request))),
+  ...[devicePath, '/oauth/device_authorization'].map((url) =>
+    formEndpoint(url, (request) => authorizeDevice(ctx, request)),
+  ),
+  ...[revokePath, '/oauth/revoke'].map((url) => formEndpoint(url, (request) => revokeToken(ctx, request))),
 ]
+
+const formEndpoint = (url: string, answer: (request: FastifyRequest) => Promise<object>): Endpoint => ({
+  methods: ['POST'],
+  url,
+  body: 'form',
+  crossOrigin: true,
+  bodyLimitBytes: 16_384,
+  async handle(request, reply) {
+    void reply.header('Cache-Control', 'no-store')
+    return answer(request)
+  },
+})
 
 const metadataOf = (url: string) => ({
   issuer: url,
   authorization_endpoint: `${url}${authorizePath}`,
   token_endpoint: `${url}${tokenPath}`,
   registration_endpoint: `${url}${registerPath}`,
+  device_authorization_endpoint: `${url}${devicePath}`,
   scopes_supported: programScopes,
-  response_types_supported: grants.response_types,
-  grant_types_supported: grants.grant_types,
-  token_endpoint_auth_methods_supported: [grants.token_endpoint_auth_method],
+  response_types_supported: responseTypes,
+  grant_types_supported: ['authorization_code', deviceGrant, 'refresh_token'],
+  token_endpoint_auth_methods_supported: [authMethod],
+  revocation_endpoint: `${url}${revokePath}`,
+  revocation_endpoint_auth_methods_supported: [authMethod],
   code_challenge_methods_supported: ['S256'],
   authorization_response_iss_parameter_supported: true,
   service_documentation: `${url}/docs`,
 })
-
-async function exchange(ctx: Context, request: FastifyRequest) {
-  const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams()
-  if (form.get('grant_type') !== 'authorization_code')
-    throw oauthError('unsupported_grant_type', 'The only grant_type is authorization_code.')
-  if (readClient(ctx.keys, form.get('client_id') ?? '') === null)
-    throw oauthError('invalid_client', 'This installation has not registered the client.', 401)
-  const taken = await takeCode(ctx.db, form.get('code') ?? '', ctx.now())
-  if (taken === null || !isFor(taken, form))
-    throw oauthError('invalid_grant', 'The code is used, older than a minute, or not for this client.')
-  const { user, token_request: wanted } = taken
-  const by = { ip: request.ip, userAgent: userAgentOf(request) }
-  const created = await createAccessToken(ctx.db, { kind: 'sign_in', user, request: by }, wanted)
-  const untilMs = Date.parse(created.expires_at ?? '') - ctx.now().getTime()
-  return {
-    access_token: created.token,
-    token_type: 'Bearer',
-    expires_in: Math.floor(untilMs / 1000),
-    scope: created.scopes.join(' '),
-  }
-}
-
-function isFor({ client_hash, redirect_uri, challenge }: TakenCode, form: URLSearchParams): boolean {
-  const verifier = form.get('code_verifier') ?? ''
-  return (
-    client_hash.equals(hashToken(form.get('client_id') ?? '')) &&
-    (form.get('redirect_uri') ?? redirect_uri) === redirect_uri &&
-    createHash('sha256').update(verifier).digest('base64url') === challenge
-  )
-}

@@ -117,7 +117,7 @@ describe('POST /-/oauth/register', () => {
     expect(status).toBe(201)
     expect(body).toMatchObject({ redirect_uris: [uri], token_endpoint_auth_method: 'none' })
     expect(body).toMatchObject({
-      grant_types: ['authorization_code'],
+      grant_types: ['authorization_code', 'refresh_token'],
       client_name: 'A program without a name',
     })
   })
@@ -159,6 +159,15 @@ describe('GET /-/oauth/authorize', () => {
     const page = (await aProgram()).page()
     const { status, location } = await aBrowser(app).get(page)
     expect([status, location]).toEqual([303, `/sign-in?next=${encodeURIComponent(page)}`])
+  })
+
+  it('is found by programs made for Buildkite, which do not register', async () => {
+    const page = (await aProgram()).page({ client_id: '5214b230f06b48938ab5', organization: 'acme' })
+    const browser = await signedIn(await aPerson())
+    const { status, location } = await browser.get(page.replace('/-/oauth', '/oauth'))
+    expect([status, location?.split('?')[0]]).toEqual([303, '/-/oauth/authorize'])
+    const { text } = await browser.get(String(location))
+    expect(text).toContain('Allow bk?')
   })
 
   it('shows who asks, for what, as whom, and where the answer goes', async () => {

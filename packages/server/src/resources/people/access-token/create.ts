@@ -17,6 +17,10 @@ export interface AccessTokenRequest {
   allowedIpAddresses: string | null
   /** The program that a person has connected. Absent: the token is for a person. */
   program?: string
+  /** The program's client, which may revoke the token. */
+  clientHash?: Buffer
+  /** Until when the program may renew the token. Absent: it ends when it expires. */
+  renewableUntil?: string
   /** The token's value, for scripts that must know it in advance. Absent: a random value. */
   value?: string
 }
@@ -70,6 +74,8 @@ export async function createAccessToken(
       allowed_ip_addresses: ranges,
       expires_at: request.expiresAt,
       program: request.program ?? null,
+      client_hash: request.clientHash ?? null,
+      renewable_until: request.renewableUntil ?? null,
     }
     await trx
       .insertInto('api_access_tokens')

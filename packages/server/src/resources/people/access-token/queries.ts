@@ -3,7 +3,9 @@ import type { Db, Trx } from '../../../db/pool.ts'
 
 const idleSince = sql`coalesce(t.last_used_at, t.created_at)`
 
-const isValid = sql`t.revoked_at is null and (t.expires_at is null or t.expires_at > now())`
+/** A token that a program may renew counts until then, also while it has expired. */
+const isValid = sql`
+  t.revoked_at is null and (t.expires_at is null or coalesce(t.renewable_until, t.expires_at) > now())`
 
 // The organizations that a token covers: its owner's, limited to those that the token names, if it names any.
 const reach = sql`

@@ -4,7 +4,12 @@ import { inTransaction } from '../../../db/transaction.ts'
 import { notFound } from '../../../lib/errors.ts'
 import * as accessTokens from './queries.ts'
 
-export async function revokeAccessToken(db: Db, origin: Origin, tokenId: string): Promise<void> {
+export async function revokeAccessToken(
+  db: Db,
+  origin: Origin,
+  tokenId: string,
+  data: Record<string, unknown> = {},
+): Promise<void> {
   await inTransaction(db, async (trx) => {
     const token = await accessTokens.revoke(trx, tokenId)
     if (token === undefined) throw notFound(`There is no valid token ${tokenId}.`)
@@ -19,6 +24,7 @@ export async function revokeAccessToken(db: Db, origin: Origin, tokenId: string)
         organizationId,
         type: 'API_ACCESS_TOKEN_DELETED',
         subject: { type: 'ApiAccessToken', uuid: tokenId, name: token.description },
+        data,
       })
     }
   })

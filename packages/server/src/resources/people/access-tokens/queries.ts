@@ -16,15 +16,16 @@ export interface UserTokenRow {
 }
 
 const select = sql`
-  select t.id, t.description, t.scopes, t.created_at, t.expires_at, t.last_used_at, t.last_used_ip, t.program,
+  select t.id, t.description, t.scopes, t.created_at, coalesce(t.renewable_until, t.expires_at) as expires_at, t.last_used_at, t.last_used_ip, t.program,
     case when t.organization_ids is not null then
       array(select o.slug from organizations o where o.id = any (t.organization_ids) order by o.slug)
     end as organization_slugs
   from api_access_tokens t`
 
-/** The caller's valid tokens. A token for some organizations sees only those that reach no others. */
+/** The caller's valid tokens, and those that programs may renew. A token for some organizations sees only those that reach no others. */
 const isSeenBy = ({ user, token }: Caller) => sql`
-  t.user_id = ${user.id} and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
+  t.user_id = ${user.id} and t.revoked_at is null
+  and (t.expires_at is null or coalesce(t.renewable_until, t.expires_at) > now())
   and (${token.organization_ids}::uuid[] is null or t.organization_ids <@ ${token.organization_ids}::uuid[])`
 
 /** Newest first. */
