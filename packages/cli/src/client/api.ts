@@ -8,6 +8,7 @@ import type { ClientOptions } from './command.ts'
 import { exchange, type Answer, type Exchange } from './exchange.ts'
 import { describeRefusal, RefusedByServer } from './failures.ts'
 import { findAccess, type Access } from './profiles.ts'
+import { renewIfDue, takeStored } from './renew.ts'
 import { oneLine } from './text.ts'
 
 /** Paths are below the organization, or whole if they begin with /v2. The caller encodes what it puts into them. */
@@ -129,6 +130,7 @@ async function send<A extends Answer>(
   transport: (address: string, init: Exchange) => Promise<A>,
 ): Promise<A> {
   const hasKey = method === 'POST' || method === 'PUT'
+  await renewIfDue(access)
   const init: Exchange = {
     method,
     headers: {
@@ -156,6 +158,12 @@ async function send<A extends Answer>(
       continue
     }
     if (response.ok) return response
+    // Another command has renewed the token.
+    if (response.status === 401 && !isLast && takeStored(access)) {
+      await response.text()
+      init.headers['Authorization'] = `Bearer ${access.token}`
+      continue
+    }
     const isBusy = response.status === 429 || response.status === 503
     const wait = Number(response.headers.get('Retry-After') ?? '1')
     if (!isBusy || isLast || !(wait <= MOST_WAIT_SECONDS)) throw await refusalOf(access, address, response)

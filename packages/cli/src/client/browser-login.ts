@@ -5,49 +5,40 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Refused } from '../refused.ts'
-import { exchange } from './exchange.ts'
+import {
+  addressOf,
+  findMetadata,
+  grantOf,
+  postForm,
+  register as registerClient,
+  scopesOf,
+  type Grant,
+  type Metadata,
+  type TokenAnswer,
+} from './oauth.ts'
 import { oneLine } from './text.ts'
 
 export interface BrowserLogin {
   /** The page that asks the person. */
   page: string
   /** Rejects if the person denies. */
-  token: Promise<string>
+  grant: Promise<Grant>
   /** No browser is awaited any more. */
   stop(): void
 }
 
-interface Metadata {
-  issuer: string
-  authorization_endpoint: string
-  registration_endpoint: string
-  token_endpoint: string
-  scopes_supported: string[]
-}
-
-/** What commands change. The page of tokens proposes the same (commandScopes in packages/web). */
-const WRITE_SCOPES = [
-  'write_agents',
-  'write_artifacts',
-  'write_build_logs',
-  'write_builds',
-  'write_clusters',
-  'write_pipelines',
-  'write_secrets',
-]
-
 /** null: the server does not answer, or is older than this way to log in. */
 export async function startBrowserLogin(url: string, name: string): Promise<BrowserLogin | null> {
-  const metadata = await request<Metadata>(`${url}/.well-known/oauth-authorization-server`).catch(() => null)
+  const metadata = await findMetadata(url)
   if (metadata === null) return null
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   try {
     const program = await register(url, metadata, name, (server.address() as AddressInfo).port)
-    const getToken = (code: string) => exchangeCode(addressOf(url, metadata.token_endpoint), program, code)
+    const getGrant = (code: string) => exchangeCode(addressOf(url, metadata.token_endpoint), program, code)
     return {
       page: pageOf(metadata, program),
-      token: awaitAnswer(server, { state: program.state, issuer: metadata.issuer }, getToken),
+      grant: awaitAnswer(server, { state: program.state, issuer: metadata.issuer }, getGrant),
       stop: () => close(server),
     }
   } catch (error) {
@@ -67,23 +58,23 @@ interface Program {
 
 async function register(url: string, metadata: Metadata, name: string, port: number): Promise<Program> {
   const redirectUri = `http://127.0.0.1:${port}/callback`
-  const { client_id: clientId } = await request<{ client_id: string }>(
-    addressOf(url, metadata.registration_endpoint),
-    { type: 'application/json', body: JSON.stringify({ client_name: name, redirect_uris: [redirectUri] }) },
-  )
+  const clientId = await registerClient(url, metadata, {
+    client_name: name,
+    redirect_uris: [redirectUri],
+    grant_types: ['authorization_code', 'refresh_token'],
+  })
   return { clientId, redirectUri, state: randomSecret(), verifier: randomSecret() }
 }
 
 const randomSecret = () => randomBytes(32).toString('base64url')
 
 function pageOf(metadata: Metadata, { clientId, redirectUri, state, verifier }: Program): string {
-  const readScopes = metadata.scopes_supported.filter((scope) => scope.startsWith('read_'))
   const page = new URL(metadata.authorization_endpoint)
   page.search = new URLSearchParams({
     response_type: 'code',
     client_id: clientId,
     redirect_uri: redirectUri,
-    scope: [...readScopes, ...WRITE_SCOPES].join(' '),
+    scope: scopesOf(metadata),
     state,
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     code_challenge_method: 'S256',
@@ -91,30 +82,23 @@ function pageOf(metadata: Metadata, { clientId, redirectUri, state, verifier }: 
   return page.href
 }
 
-async function exchangeCode(address: string, program: Program, code: string): Promise<string> {
-  const form = new URLSearchParams({
+async function exchangeCode(address: string, program: Program, code: string): Promise<Grant> {
+  const answer = await postForm<TokenAnswer>(address, {
     grant_type: 'authorization_code',
     code,
     client_id: program.clientId,
     redirect_uri: program.redirectUri,
     code_verifier: program.verifier,
   })
-  const { access_token: token } = await request<{ access_token: string }>(address, {
-    type: 'application/x-www-form-urlencoded',
-    body: form.toString(),
-  })
-  return token
+  return grantOf(answer, program.clientId)
 }
-
-/** Only the path that the server names is used, so that secrets go to the host that the person has named. */
-const addressOf = (url: string, endpoint: string) => `${url}${new URL(endpoint).pathname}`
 
 /** The token, when the browser has brought the code. A request that does not know the state is no answer. */
 function awaitAnswer(
   server: Server,
   { state, issuer }: { state: string; issuer: string },
-  getToken: (code: string) => Promise<string>,
-): Promise<string> {
+  getGrant: (code: string) => Promise<Grant>,
+): Promise<Grant> {
   return new Promise((resolve, reject) => {
     server.on('request', (asked: IncomingMessage, response: ServerResponse) => {
       const [path = '', query = ''] = (asked.url ?? '').split('?')
@@ -127,10 +111,10 @@ function awaitAnswer(
       const say = (text: string, then: () => void) =>
         response.writeHead(200, { 'Content-Type': 'text/plain' }).once('close', then).end(`${text}\n`)
       readCode(given)
-        .then(getToken)
+        .then(getGrant)
         .then(
-          (token) =>
-            say('You are logged in. Close this page and go back to the terminal.', () => resolve(token)),
+          (grant) =>
+            say('You are logged in. Close this page and go back to the terminal.', () => resolve(grant)),
           (error: Error) => say('You are not logged in. The terminal says why.', () => reject(error)),
         )
     })
@@ -149,17 +133,4 @@ async function readCode(given: URLSearchParams): Promise<string> {
 function close(server: Server): void {
   server.close()
   server.closeAllConnections()
-}
-
-async function request<T>(address: string, sent?: { type: string; body: string }): Promise<T> {
-  const headers = { Accept: 'application/json', 'User-Agent': 'millrace-cli' }
-  const answer = await exchange(
-    address,
-    sent === undefined
-      ? { method: 'GET', headers }
-      : { method: 'POST', headers: { ...headers, 'Content-Type': sent.type }, body: sent.body },
-  )
-  const text = await answer.text()
-  if (!answer.ok) throw new Refused(`${address} answers ${answer.status}: ${oneLine(text).slice(0, 300)}`)
-  return JSON.parse(text) as T
 }

@@ -4,10 +4,12 @@ import type { AccessToken } from '@millrace/server/wire.ts'
 import { print } from '../command.ts'
 import { Refused } from '../refused.ts'
 import { apiOf, listOrganizations } from './api.ts'
-import { startBrowserLogin, type BrowserLogin } from './browser-login.ts'
+import { startBrowserLogin } from './browser-login.ts'
 import { hasBrowser, openBrowser } from './browser.ts'
 import type { ClientOptions } from './command.ts'
+import { startDeviceLogin } from './device-login.ts'
 import { RefusedByServer } from './failures.ts'
+import type { Grant } from './oauth.ts'
 import { isLoopback, profilesFile, readProfiles, readUrl, writeProfiles, type Access } from './profiles.ts'
 import { ask, askHidden, isInteractive, readInput } from './prompt.ts'
 import { oneLine } from './text.ts'
@@ -16,6 +18,7 @@ import { describeExpiry } from './times.ts'
 export interface LoginOptions extends ClientOptions {
   url?: string
   tokenStdin?: true
+  device?: true
   /** True without a value: ask for it. */
   token?: string | true
 }
@@ -25,9 +28,10 @@ export async function logIn(options: LoginOptions): Promise<void> {
   if (url.startsWith('http:') && !isLoopback(url)) {
     console.error(`Warning: everybody on the way to ${url} can read the token. Prefer https.`)
   }
+  const { token: secret, renewal } = await getGrant(url, options)
   const access: Access = {
     url,
-    token: await getToken(url, options),
+    token: secret,
     org: null,
     source: 'that was given',
   }
@@ -35,7 +39,7 @@ export async function logIn(options: LoginOptions): Promise<void> {
   const org = await chooseOrganization(access, options)
   const name = options.profile ?? nameOf(url)
   const stored = readProfiles()
-  const profile = { url, token: access.token, org }
+  const profile = { url, token: access.token, org, ...(renewal === null ? {} : { renewal }) }
   writeProfiles({ current: name, profiles: { ...stored.profiles, [name]: profile } })
   const { user, scopes, expires_at } = token
   print(
@@ -46,7 +50,11 @@ export async function logIn(options: LoginOptions): Promise<void> {
       org === null
         ? 'You have several organizations: choose one with --org, MILLRACE_ORG or millrace profile use.'
         : `The organization is ${org}.`,
-      ...(expires_at === null ? [] : [`The token expires ${describeExpiry(expires_at)}.`]),
+      ...(expires_at === null
+        ? []
+        : [
+            `The token expires ${describeExpiry(expires_at)}${renewal === null ? '' : ', and is renewed when it is used'}.`,
+          ]),
       `The token is in ${profilesFile()}, in the profile ${name}, which is now the current one.`,
     ].join('\n'),
   )
@@ -63,40 +71,66 @@ async function chooseUrl({ url, profile }: LoginOptions): Promise<string> {
   return readUrl((await ask(`URL of the server [${LOCAL_URL}]: `)) || LOCAL_URL)
 }
 
-async function getToken(url: string, options: LoginOptions): Promise<string> {
-  const token = await findToken(url, options)
-  if (token === '') throw new Refused('The token is empty.')
+async function getGrant(url: string, options: LoginOptions): Promise<Grant> {
+  const grant = await findGrant(url, options)
+  if (grant.token === '') throw new Refused('The token is empty.')
   // A header can have no other characters.
-  if (!/^[\u0021-\u007e]+$/.test(token)) throw new Refused('The token has characters that no token has.')
-  return token
+  if (!/^[\u0021-\u007e]+$/.test(grant.token))
+    throw new Refused('The token has characters that no token has.')
+  return grant
 }
 
-async function findToken(url: string, { tokenStdin, token }: LoginOptions): Promise<string> {
-  if (tokenStdin) return (await readInput()).trim()
-  if (typeof token === 'string') return token
-  if (!isInteractive()) {
-    throw new Refused(
-      'There is no terminal to ask for a token: pipe it into millrace login --token-stdin, or set MILLRACE_TOKEN.',
-    )
-  }
+/** A token that somebody has made. It is valid until it expires. */
+const made = (token: string): Grant => ({ token, renewal: null })
+
+async function findGrant(url: string, { tokenStdin, token, device }: LoginOptions): Promise<Grant> {
+  if (tokenStdin) return made((await readInput()).trim())
+  if (typeof token === 'string') return made(token)
   const name = `millrace on ${hostname()}`
   const page = `${url}/-/me/tokens?new=${encodeURIComponent(name)}`
-  const login = token === undefined && hasBrowser() ? await startBrowserLogin(url, name) : null
-  if (login !== null && (await openBrowser(login.page))) return askBoth(login, page)
+  if (device) return awaitDevice(url, name, isInteractive() ? page : null)
+  if (!isInteractive()) {
+    throw new Refused(
+      'There is no terminal to ask for a token: pipe it into millrace login --token-stdin, set MILLRACE_TOKEN, or log in with --device.',
+    )
+  }
+  if (token !== undefined) return made(await askForToken(page))
+  const login = hasBrowser() ? await startBrowserLogin(url, name) : null
+  if (login !== null && (await openBrowser(login.page))) {
+    console.error(`Your browser asks whether millrace may log in: allow it there.`)
+    return askBoth(login, page)
+  }
   login?.stop()
-  console.error(`Open ${page}: create the token that it proposes, and paste it here.`)
-  return askHidden(question)
+  return awaitDevice(url, name, page)
+}
+
+/** `tokenPage`: where the person can make a token instead. null: nobody can paste it here. */
+async function awaitDevice(url: string, name: string, tokenPage: string | null): Promise<Grant> {
+  const login = await startDeviceLogin(url, name)
+  if (login === null) {
+    if (tokenPage === null)
+      throw new Refused(`${url} does not answer, or is too old for a login with --device.`)
+    return made(await askForToken(tokenPage))
+  }
+  console.error(
+    `Open ${oneLine(login.page)} in a browser, on any device, and enter the code ${oneLine(login.code)}`,
+  )
+  return tokenPage === null ? login.grant : askBoth(login, tokenPage)
 }
 
 const question = 'Token (it is not shown): '
 
-/** The browser may be on another machine, or never show the page. */
-async function askBoth(login: BrowserLogin, page: string): Promise<string> {
-  console.error(`Your browser asks whether millrace may log in: allow it there.`)
+function askForToken(page: string): Promise<string> {
+  console.error(`Open ${page}: create the token that it proposes, and paste it here.`)
+  return askHidden(question)
+}
+
+/** The person may decide in the browser, or have none. */
+async function askBoth(login: { grant: Promise<Grant>; stop(): void }, page: string): Promise<Grant> {
   console.error(`Or create a token at ${page} and paste it here.`)
   const answered = new AbortController()
   try {
-    return await Promise.race([login.token, askHidden(question, answered.signal)])
+    return await Promise.race([login.grant, askHidden(question, answered.signal).then(made)])
   } finally {
     answered.abort()
     login.stop()

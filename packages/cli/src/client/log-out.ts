@@ -14,9 +14,9 @@ export async function logOut(options: LogoutOptions): Promise<void> {
   if (name === null) throw new Refused('You are not logged in.')
   const profile = getProfile(stored, name)
   if (options.revoke) {
-    await apiOf({ ...profile, source: `of the profile ${name}` }).delete('/v2/access-token')
+    await apiOf({ ...profile, source: `of the profile ${name}`, profile: name }).delete('/v2/access-token')
   }
-  const { [name]: _gone, ...profiles } = stored.profiles
+  const { [name]: _gone, ...profiles } = readProfiles().profiles
   const [next = null] = Object.keys(profiles).toSorted()
   const current = stored.current === name ? next : stored.current
   writeProfiles({ current, profiles })

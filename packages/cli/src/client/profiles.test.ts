@@ -67,11 +67,12 @@ describe('stored logins', () => {
 describe('the login that a command uses', () => {
   it('is the current one, or the one that --profile names', () => {
     const env = aHome()
-    expect(findAccess({}, env)).toEqual({ ...one, source: 'of the profile one' })
+    expect(findAccess({}, env)).toEqual({ ...one, source: 'of the profile one', profile: 'one' })
     expect(findAccess({ profile: 'two', org: 'other' }, env)).toEqual({
       ...two,
       org: 'other',
       source: 'of the profile two',
+      profile: 'two',
     })
     expect(() => findAccess({ profile: 'three' }, env)).toThrow('choose one of one, two')
     expect(() => findAccess({ profile: '__proto__' }, env)).toThrow('There is no profile __proto__')

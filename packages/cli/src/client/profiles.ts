@@ -14,10 +14,13 @@ import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { errorCode } from '../error-code.ts'
 import { Refused } from '../refused.ts'
+import type { Renewal } from './oauth.ts'
 
 interface Profile {
   url: string
   token: string
+  /** Absent: the token is valid until it expires. */
+  renewal?: Renewal
   /** null: the user has several organizations and chose none. */
   org: string | null
 }
@@ -77,6 +80,9 @@ export interface Access {
   org: string | null
   /** For messages: where the token is from. */
   source: string
+  /** The profile that the token is stored in. Absent: it was given. */
+  profile?: string
+  renewal?: Renewal
 }
 
 /**
@@ -90,7 +96,7 @@ export function findAccess(
   const stored = readProfiles(env)
   if (name !== undefined) {
     const profile = getProfile(stored, name)
-    return { ...profile, org: org ?? profile.org, source: `of the profile ${name}` }
+    return { ...profile, org: org ?? profile.org, source: `of the profile ${name}`, profile: name }
   }
   const url = env['MILLRACE_URL'] ? readUrl(env['MILLRACE_URL']) : undefined
   const [found, profile] = findFor(stored, url) ?? []
@@ -99,11 +105,14 @@ export function findAccess(
   if (address === undefined || (token ?? profile?.token) === undefined) {
     throw new Refused(missingLogin({ url, hasToken: token !== undefined, names: namesOf(stored) }, env))
   }
+  const common = { url: address, org: org ?? (env['MILLRACE_ORG'] || profile?.org || null) }
+  if (token !== undefined) return { ...common, token, source: 'in MILLRACE_TOKEN' }
   return {
-    url: address,
-    token: token ?? profile?.token ?? '',
-    org: org ?? (env['MILLRACE_ORG'] || profile?.org || null),
-    source: token === undefined ? `of the profile ${found}` : 'in MILLRACE_TOKEN',
+    ...common,
+    token: profile?.token ?? '',
+    source: `of the profile ${found}`,
+    ...(found === undefined ? {} : { profile: found }),
+    ...(profile?.renewal === undefined ? {} : { renewal: profile.renewal }),
   }
 }
 

@@ -19,6 +19,12 @@ export const login = (): Command =>
         'ask for a token, without a browser; a token written here can be seen by all users of this machine',
       ),
     )
+    .addOption(
+      new Option(
+        '--device',
+        'show a code to enter in a browser on another device; the default where no browser can be opened',
+      ).conflicts(['token', 'tokenStdin']),
+    )
     .option('--profile <name>', "the name to store it under (default: the server's host)", readName)
     .option('--org <slug>', 'the organization that commands are about, unless they name another', notBlank)
     .action(async (options: LoginOptions) => {
