@@ -1,7 +1,7 @@
 // A line in a Campfire room, which shows links and emphasis of HTML.
 import { textIn } from '../messages/message.ts'
 import type { ReadableMessage } from '../messages/readable.ts'
-import { nameOf, statusTextOf } from './status-text.ts'
+import { nameOf, statusTextOf } from '../messages/status-text.ts'
 
 export function campfireBody(message: ReadableMessage): string {
   const { build = {} } = message

@@ -1,7 +1,7 @@
 // A PagerDuty change event for the end of a build.
 import { textIn } from '../messages/message.ts'
 import type { ReadableMessage } from '../messages/readable.ts'
-import { nameOf, statusTextOf } from './status-text.ts'
+import { nameOf, statusTextOf } from '../messages/status-text.ts'
 
 const longestSummary = 1024
 

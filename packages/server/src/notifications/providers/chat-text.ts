@@ -1,7 +1,7 @@
 // The text of chat messages about builds, in the markup of incoming webhooks.
 import { textIn, type FailedJob } from '../messages/message.ts'
 import type { ReadableMessage } from '../messages/readable.ts'
-import { nameOf, statusTextOf } from './status-text.ts'
+import { nameOf, statusTextOf } from '../messages/status-text.ts'
 
 export function chatText(message: ReadableMessage, theme: 'text' | 'emoji'): string {
   const { build, pipeline, job, organization } = message

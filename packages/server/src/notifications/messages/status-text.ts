@@ -1,6 +1,6 @@
 // The status of a build or step in words.
-import { textIn, type Message } from '../messages/message.ts'
-import type { ReadableMessage } from '../messages/readable.ts'
+import { textIn, type Message } from './message.ts'
+import type { ReadableMessage } from './readable.ts'
 import type { BuildStateName } from '../names.ts'
 
 interface StatusText {
