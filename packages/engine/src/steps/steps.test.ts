@@ -226,11 +226,34 @@ describe('a group', () => {
     ['{group: g, steps: [wait], branches: main}', '`branches` is not an attribute of a group'],
     ['{group: g, steps: [wait], env: {}}', '`env` is not an attribute of a group'],
     [
-      '{group: g, steps: [wait], notify: [{email: x}]}',
-      '`email` can only notify about a whole build, not about a step',
+      '{group: g, steps: [{command: a, notify: [{email: x}]}]}',
+      '`email` can only notify about a whole build or a group, not about a step',
     ],
   ])('E30: refuses %s', (text, message) => {
     expect(messages(`[${text}]`)).toEqual([message])
+  })
+
+  it('notifies all services that a build notifies', () => {
+    const entries = [
+      '{email: dev@example.com, if: step.outcome == "hard_failed"}',
+      '{webhook: "https://example.com/"}',
+      '{pagerduty_change_event: key}',
+      '{slack: "#builds"}',
+      '{basecamp_campfire: "https://example.com/"}',
+      'github_check',
+      '{github_commit_status: {context: tests}}',
+    ]
+    expect(oneStep(`{group: g, steps: [wait], notify: [${entries.join(', ')}]}`)).toMatchObject({
+      notify: [
+        { service: 'email', settings: 'dev@example.com', condition: 'step.outcome == "hard_failed"' },
+        { service: 'webhook' },
+        { service: 'pagerduty_change_event' },
+        { service: 'slack' },
+        { service: 'basecamp_campfire' },
+        { service: 'github_check' },
+        { service: 'github_commit_status', settings: { context: 'tests' } },
+      ],
+    })
   })
 
   it('passes the defaults of the document on to its steps', () => {

@@ -8,7 +8,7 @@ import type { NotifyEntry } from '../types.ts'
 import { isNull, readName, readText, readTexts, wrong } from '../values.ts'
 
 type Service = NotifyEntry['service']
-type Level = 'build' | 'step'
+type Level = 'build' | 'group' | 'step'
 
 const MAX_ENTRIES = 100
 const STEP_SERVICES: readonly Service[] = [
@@ -55,7 +55,7 @@ function findService(
   level: Level,
   report: Report,
 ): { service: Service; at: SourceEntry } | null {
-  const allowed = level === 'build' ? BUILD_SERVICES : STEP_SERVICES
+  const allowed = level === 'step' ? STEP_SERVICES : BUILD_SERVICES
   let found: { service: Service; at: SourceEntry } | null = null
   for (const entry of map.entries) {
     if (entry.key === 'if') continue
@@ -73,7 +73,7 @@ function findService(
 function reportUnknown(entry: SourceEntry, level: Level, allowed: readonly Service[], report: Report): void {
   const isElsewhere = BUILD_SERVICES.some((name) => name === entry.key)
   const message = isElsewhere
-    ? `\`${entry.key}\` can only notify about a whole build, not about a step`
+    ? `\`${entry.key}\` can only notify about a whole build or a group, not about a step`
     : `\`${entry.key}\` is not a notification service`
   report.problem(entry, message, () => ({
     expected: `one of ${allowed.join(', ')}${level === 'step' ? ', as a step allows' : ''}`,

@@ -29,7 +29,7 @@ export function readGroup(
     kind: 'group',
     ...readEveryStep(attributes, title, report),
     skip: readSkip(attributes.get('skip'), report),
-    notify: readNotify(attributes.get('notify'), 'step', report),
+    notify: readNotify(attributes.get('notify'), 'group', report),
     steps: listItems(attributes.get('steps'), map, report).flatMap(
       (item, index) => readInner(item, index) ?? [],
     ),

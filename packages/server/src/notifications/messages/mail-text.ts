@@ -1,6 +1,7 @@
-// The text of mails about builds.
+// The text of mails about builds and groups of steps.
 import { failureOf, textIn } from './message.ts'
 import type { ReadableMessage } from './readable.ts'
+import { nameOf, statusTextOf } from './status-text.ts'
 
 export interface MailText {
   subject: string
@@ -8,15 +9,10 @@ export interface MailText {
   html: string
 }
 
-export function mailOf({
-  event,
-  build = {},
-  pipeline = {},
-  failed_jobs: failed = [],
-}: ReadableMessage): MailText {
-  const status =
-    event === 'build.failing' ? 'is failing' : (statusTexts[textIn(build, 'state')] ?? 'has ended')
-  const name = `${textIn(pipeline, 'name')} #${textIn(build, 'number')}`
+export function mailOf(about: ReadableMessage): MailText {
+  const { build = {}, failed_jobs: failed = [] } = about
+  const status = statusOf(about)
+  const name = nameOf(about)
   const revision = `${textIn(build, 'branch')}, ${textIn(build, 'commit').slice(0, 10)}`
   const message = textIn(build, 'message').split('\n')[0]?.slice(0, 500) ?? ''
   const lines = failed.map((job) => ({
@@ -45,6 +41,12 @@ export function mailOf({
           ]),
     ].join('\n'),
   }
+}
+
+function statusOf(about: ReadableMessage): string {
+  if (about.step !== undefined) return statusTextOf(about).text
+  if (about.event === 'build.failing') return 'is failing'
+  return statusTexts[textIn(about.build ?? {}, 'state')] ?? 'has ended'
 }
 
 const statusTexts: Readonly<Record<string, string>> = {

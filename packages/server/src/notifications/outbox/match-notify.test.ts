@@ -136,6 +136,59 @@ describe('`notify` of a pipeline', () => {
     expect(last?.raw.toString()).not.toContain('SECRET')
   })
 
+  it('mails, posts and tells a pager when a group is failing and when it has ended', async () => {
+    const { org } = await anOrg()
+    const receiver = await aReceiver()
+    receivers.push(receiver)
+    const pipeline = await aPipeline(
+      app,
+      org,
+      [
+        'steps:',
+        '  - group: All <tests>',
+        '    key: all',
+        '    notify:',
+        '      - email: dev@example.com',
+        '      - {email: calm@example.com, if: step.outcome == "passed"}',
+        `      - webhook: ${receiver.url}`,
+        '      - pagerduty_change_event: R0UTE',
+        '    steps: [{command: one}, {command: two}]',
+        '  - {command: three}',
+      ].join('\n'),
+      { name: 'App' },
+    )
+    const build = await aBuild(app, org, pipeline)
+    await runJob(app, build, 'one', 1)
+    await runJob(app, build, 'two')
+    await runJob(app, build, 'three')
+    await eventually('five deliveries', async () => {
+      const all = await deliveries(org.id)
+      return all.length === 5 && all.every(({ state }) => state === 'delivered')
+    })
+    expect(mailsTo('dev@example.com').map(({ source }) => /^Subject: (.*)\r$/m.exec(source)?.[1])).toEqual([
+      'All <tests> of App #1 is failing (main)',
+      'All <tests> of App #1 failed (main)',
+    ])
+    expect(mailsTo('calm@example.com')).toEqual([])
+    expect(receiver.received.map(({ headers, body }) => [headers['x-buildkite-event'], body])).toEqual([
+      [
+        'step.failing',
+        expect.objectContaining({ step: expect.objectContaining({ key: 'all', state: 'failing' }) }),
+      ],
+      [
+        'step.finished',
+        expect.objectContaining({
+          event: 'step.finished',
+          build: expect.objectContaining({ id: build.id }),
+          step: expect.objectContaining({ label: 'All <tests>', outcome: 'hard_failed' }),
+        }),
+      ],
+    ])
+    expect(pager.received.map(({ body }) => body.payload.summary)).toEqual([
+      'All <tests> of App #1 (main) failed',
+    ])
+  })
+
   it('tells only webhooks of a work tree that is not committed', async () => {
     const { org } = await anOrg()
     const receiver = await aReceiver()

@@ -25,13 +25,13 @@ const isFailingOrEnd: Wants = (trigger) => trigger.event === 'build.failing' || 
 const isProgress: Wants = ({ event }) =>
   ['build.scheduled', 'build.running', 'build.finished'].includes(event)
 
-/** The events that each kind of entry publishes. */
+/** The events that each kind of entry publishes. Of steps, those below groups only may have mail, webhooks and pagers. */
 const wants: Readonly<Record<string, Wants>> = {
-  email: isFailingOrEnd,
+  email: (trigger) => isStep(trigger) || isFailingOrEnd(trigger),
   slack: (trigger) => isStep(trigger) || isFailingOrEnd(trigger),
-  webhook: isProgress,
+  webhook: (trigger) => isStep(trigger) || isProgress(trigger),
   basecamp_campfire: (trigger) => isStep(trigger) || isProgress(trigger) || trigger.event === 'build.skipped',
-  pagerduty_change_event: isEnd,
+  pagerduty_change_event: (trigger) => trigger.event === 'step.finished' || isEnd(trigger),
 }
 
 export async function matchNotify(

@@ -134,7 +134,7 @@ function bodyOf(service: Service, message: Message): string {
 
 function subjects(
   service: Service,
-  { event, organization, build, pipeline, job, agent, cluster_token, more }: Message,
+  { event, organization, build, pipeline, job, step, agent, cluster_token, more }: Message,
 ): Shown {
   if (event === 'ping') {
     const { url } = settingsOf(service)
@@ -143,6 +143,9 @@ function subjects(
   return {
     ...more,
     ...(job && { job }),
+    ...(step && {
+      step: { id: step.id, key: step.key, label: step.label, state: step.state, outcome: step.outcome },
+    }),
     ...(build && { build }),
     ...(pipeline && { pipeline }),
     ...(agent && { agent }),
