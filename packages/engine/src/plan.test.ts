@@ -3,8 +3,8 @@ import { aCommand, aDocument, aGroup, aManual, aWait } from '../test/builders.ts
 import { counter, someFacts } from '../test/running.ts'
 import { plan } from './plan.ts'
 import type { Plan, PlanContext, PlanResult } from './plan.ts'
-import { combinationsOf } from './plan/matrix.ts'
 import { positionBehind, positionInBuild, positionInGroup } from './plan/positions.ts'
+import { combinationsOf } from './steps/attributes/combinations.ts'
 import type { Dependency, StepDefinition } from './steps/types.ts'
 
 function planOf(steps: readonly StepDefinition[], given: Partial<PlanContext> = {}): PlanResult {

@@ -1,37 +1,12 @@
 import { MATRIX_TOKEN } from '../labels/tokens.ts'
-import type { CommandStep, Matrix, Plugin, Skip, SoftFail } from '../steps/types.ts'
+import type { Combination } from '../steps/attributes/combinations.ts'
+import type { CommandStep, Matrix, Plugin } from '../steps/types.ts'
 import type { ScriptWork } from '../work.ts'
-
-interface Combination {
-  /** In the order of the dimensions. */
-  values: readonly string[]
-  skip: Skip
-  /** null: the step's own word stands. */
-  softFail: SoftFail | null
-}
 
 type Filled = Pick<
   CommandStep,
   'command' | 'label' | 'env' | 'agents' | 'artifactPaths' | 'plugins' | 'testResults'
 >
-
-/** The first dimension varies slowest; combinations that only an adjustment names come last. */
-export function combinationsOf(matrix: Matrix): Combination[] {
-  const found = new Map<string, Combination>()
-  for (const values of product(matrix.dimensions.map((dimension) => dimension.values))) {
-    found.set(JSON.stringify(values), { values, skip: false, softFail: null })
-  }
-  for (const adjustment of matrix.adjustments) {
-    const name = JSON.stringify(adjustment.with)
-    const known = found.get(name)
-    found.set(name, {
-      values: adjustment.with,
-      skip: adjustment.skip === false ? (known?.skip ?? false) : adjustment.skip,
-      softFail: adjustment.softFail ?? known?.softFail ?? null,
-    })
-  }
-  return [...found.values()]
-}
 
 /** The job's `matrix` field: a map, or the bare value of the unnamed dimension. */
 export function matrixOf(matrix: Matrix, combination: Combination): ScriptWork['matrix'] {
@@ -91,11 +66,4 @@ function fillValue(value: unknown, fill: (text: string) => string): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => fillValue(item, fill))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fillValue(item, fill)]))
-}
-
-function product(lists: readonly (readonly string[])[]): string[][] {
-  return lists.reduce<string[][]>(
-    (rows, list) => rows.flatMap((row) => list.map((value) => row.concat(value))),
-    [[]],
-  )
 }
