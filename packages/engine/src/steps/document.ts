@@ -122,7 +122,7 @@ function readSteps(
   }
   const placed: PlacedStep[] = []
   const context = { defaults, origin, report, placed }
-  const steps = list.items.flatMap((item, index) => readStep(item, String(index + 1), context) ?? [])
+  const steps = list.items.flatMap((item, index) => readStep(item, String(index + 1), context))
   checkKeys(placed, report)
   const jobs = countJobs(steps)
   if (jobs > MAX_JOBS[origin]) reportTooMany(list, jobs, origin, report)

@@ -20,32 +20,34 @@ interface StepContext {
   placed: PlacedStep[]
 }
 
-/** `number` counts as people do: `3`, or `3.1` inside a group. Null, and a problem, when the item is no step. */
-export function readStep(item: SourceNode, number: string, context: StepContext): StepDefinition | null {
+/** `number` counts as people do: `3`, or `3.1` inside a group. None, and a problem, when the item is no step. */
+export function readStep(item: SourceNode, number: string, context: StepContext): StepDefinition[] {
   const name = nameStep(item, number)
   const report = context.report.inside(name)
   const found = readKind(item, report)
-  if (!found) return null
-  const step =
+  if (!found) return []
+  const steps =
     found.kind === 'group'
-      ? readGroup(found.map, context.origin, report, (inner, index) =>
-          readInner(inner, `${number}.${index + 1}`, context),
-        )
+      ? [
+          readGroup(found.map, context.origin, report, (inner, index) =>
+            readInner(inner, `${number}.${index + 1}`, context),
+          ),
+        ]
       : readLeaf(found.kind, found.map, context, report)
-  context.placed.push({ step, name, at: item })
-  return step
+  context.placed.push(...steps.map((step) => ({ step, name, at: item })))
+  return steps
 }
 
-function readInner(item: SourceNode, number: string, context: StepContext): LeafStep | null {
+function readInner(item: SourceNode, number: string, context: StepContext): LeafStep[] {
   const report = context.report.inside(nameStep(item, number))
   const found = readKind(item, report)
   if (found?.kind === 'group') {
     report.problem(item, 'a group cannot stand inside another group')
-    return null
+    return []
   }
-  const step = found && readLeaf(found.kind, found.map, context, report)
-  if (step) context.placed.push({ step, name: nameStep(item, number), at: item })
-  return step
+  const steps = found ? readLeaf(found.kind, found.map, context, report) : []
+  context.placed.push(...steps.map((step) => ({ step, name: nameStep(item, number), at: item })))
+  return steps
 }
 
 function readLeaf(
@@ -53,18 +55,18 @@ function readLeaf(
   map: SourceMap,
   { defaults, origin }: StepContext,
   report: Report,
-): LeafStep {
+): LeafStep[] {
   switch (kind) {
     case 'command':
       return readCommand(map, defaults, origin, report)
     case 'wait':
-      return readWait(map, report)
+      return [readWait(map, report)]
     case 'block':
-      return readBlock(map, report)
+      return [readBlock(map, report)]
     case 'input':
-      return readInput(map, report)
+      return [readInput(map, report)]
     case 'trigger':
-      return readTrigger(map, origin, report)
+      return [readTrigger(map, origin, report)]
   }
 }
 

@@ -32,6 +32,39 @@ describe('E07 unknown dependency key', () => {
   })
 })
 
+describe('a key with values of a matrix', () => {
+  it('is waited for alone', () => {
+    const build = run(`steps:
+      - {command: "build {{matrix}}", key: "build-{{matrix}}", matrix: [a, b]}
+      - {command: "test {{matrix}}", depends_on: "build-{{matrix}}", matrix: [a, b]}
+      - {command: report, depends_on: [build-a, build-b]}`)
+    build.pass('build a')
+    expect(build.states).toEqual({
+      'build a': 'passed',
+      'build b': 'scheduled',
+      'test a': 'scheduled',
+      'test b': 'waiting',
+      report: 'waiting',
+    })
+    build.exit('build b', 1)
+    expect(build.states).toMatchObject({
+      'test a': 'scheduled',
+      'test b': 'waiting_failed',
+      report: 'waiting_failed',
+    })
+  })
+
+  it('can be brought by an upload, and not twice', () => {
+    const build = run('steps: [{command: up, key: up}, {command: b, depends_on: late-1}]')
+    build.start('up')
+    const document = 'steps: [{command: "l{{matrix}}", key: "late-{{matrix}}", matrix: [1, 2]}]'
+    build.upload('up', document)
+    expect(build.uploadRefused('up', mustRead(document))).toBe('invalid_upload')
+    build.pass('up', 'l1')
+    expect(build.states).toMatchObject({ b: 'scheduled', l2: 'scheduled' })
+  })
+})
+
 describe('E08 the key arrives by upload', () => {
   it('waits for the uploaded step', () => {
     const build = run('steps: [{command: up, key: up}, {command: b, depends_on: late}]')

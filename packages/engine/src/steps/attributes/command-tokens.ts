@@ -4,6 +4,19 @@ import type { CommandStep, Matrix } from '../types.ts'
 
 const TOKEN = /\{\{\s*matrix(?:\.([A-Za-z0-9_]+))?\s*\}\}/g
 
+export const hasMatrixToken = (text: string): boolean => text.search(TOKEN) !== -1
+
+/** Tokens that name no dimension stay. */
+export const fillMatrixTokens = (
+  text: string,
+  dimensions: Matrix['dimensions'],
+  values: readonly string[],
+): string =>
+  text.replace(TOKEN, (token: string, name: string | undefined) => {
+    const index = dimensions.findIndex((dimension) => dimension.name === (name ?? null))
+    return values[index] ?? token
+  })
+
 /** Reports tokens that name no dimension, in the attributes where tokens are filled in. */
 export function checkMatrixTokens(step: CommandStep, matrix: Matrix, at: Position, report: Report): void {
   const known = new Set(matrix.dimensions.map(({ name }) => name))
@@ -22,6 +35,8 @@ export function checkMatrixTokens(step: CommandStep, matrix: Matrix, at: Positio
 function listTexts(step: CommandStep): string[] {
   const texts = [
     step.command,
+    step.key,
+    ...(step.dependsOn ?? []).map(({ ref }) => ref),
     step.label,
     step.artifactPaths,
     ...step.agents,

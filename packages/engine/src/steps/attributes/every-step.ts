@@ -1,13 +1,13 @@
 // Attributes of every kind of step: its key and label, its dependencies, and its conditions.
 
 import { checkCondition } from '../../conditions/check.ts'
-import { describeNode } from '../../source.ts'
 import type { SourceEntry } from '../../source.ts'
 import type { Attributes } from '../read-attributes.ts'
 import { readDependsOn } from './depends-on.ts'
+import { readKey } from './key.ts'
 import type { Report } from '../report.ts'
-import type { StepCommon } from '../types.ts'
-import { isNull, looksLikeUuid, readBoolean, readText, readTexts } from '../values.ts'
+import type { Matrix, StepCommon } from '../types.ts'
+import { readBoolean, readText, readTexts } from '../values.ts'
 
 export const EVERY_STEP_NAMES = [
   'type',
@@ -22,19 +22,21 @@ export const EVERY_STEP_ALIASES = { identifier: 'key', id: 'key' } as const
 
 type EveryStepName = (typeof EVERY_STEP_NAMES)[number]
 
-const MAX_KEY = 100
-
-/** `title` is the attribute that names the kind, when its value is a label, as in `block: "Ship?"`. */
+/**
+ * `title` is the attribute that names the kind, when its value is a label, as in `block: "Ship?"`. With a matrix, the key may have
+ * tokens.
+ */
 export function readEveryStep(
   attributes: Attributes<EveryStepName>,
   title: SourceEntry | undefined,
   report: Report,
+  matrix: Matrix | null = null,
 ): StepCommon {
   const ownTitle = title && title.value.kind === 'scalar' ? readText(title, report) : null
   const label = readText(attributes.get('label'), report)
   const name = readText(attributes.get('name'), report)
   return {
-    key: readKey(attributes.get('key'), report),
+    key: readKey(attributes.get('key'), matrix, report),
     label: ownTitle || label || name || null,
     dependsOn: readDependsOn(attributes.get('depends_on'), report),
     allowDependencyFailure: readBoolean(attributes.get('allow_dependency_failure'), report) ?? false,
@@ -69,17 +71,4 @@ function readCondition(entry: SourceEntry | undefined, report: Report): string |
     report.problem(entry.value, `\`if\` is not a valid condition: ${checked.message} (${place})`)
   }
   return source
-}
-
-function readKey(entry: SourceEntry | undefined, report: Report): string | null {
-  if (!entry || isNull(entry.value)) return null
-  const key = readText(entry, report)
-  if (key === null) return null
-  const refuse = (expected: string) => {
-    report.problem(entry.value, `\`${entry.key}\` cannot be ${describeNode(entry.value)}`, { expected })
-  }
-  if (looksLikeUuid(key)) refuse('a key that does not look like a UUID')
-  else if (key === '' || key.length > MAX_KEY) refuse(`a key of 1 to ${MAX_KEY} characters`)
-  else if (!/^[A-Za-z0-9_\-:.,/]+$/.test(key)) refuse('letters, digits and the characters `_ - : . , /`')
-  return key
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { messages, oneCommand, oneStep, refuseCommand } from '../../../test/reading.ts'
+import { messages, mustRead, oneCommand, oneStep, refuseCommand } from '../../../test/reading.ts'
 
 describe('matrix', () => {
   it('reads the three forms', () => {
@@ -68,6 +68,67 @@ describe('matrix', () => {
     ).toEqual(['the matrix makes 51 jobs'])
     expect(refuseCommand(`matrix: {setup: {a: ${values(17)}, b: [1, 2, 3]}}`)).toEqual([
       'the matrix makes 51 jobs',
+    ])
+  })
+
+  it('makes a step of each combination when the key has its values', () => {
+    const document = mustRead(`steps:
+      - command: make build
+        key: "build-{{matrix.node}}-{{ matrix.os }}"
+        matrix:
+          setup: {node: ["20", "22"], os: [linux]}
+          adjustments: [{with: {node: "22", os: linux}, soft_fail: true}, {with: {node: "24", os: mac}, skip: Later}]
+      - {command: make report, depends_on: [build-20-linux, build-24-mac]}`)
+    expect(document.steps.map(({ key }) => key)).toEqual([
+      'build-20-linux',
+      'build-22-linux',
+      'build-24-mac',
+      null,
+    ])
+    const matrices = document.steps.map((step) => (step.kind === 'command' ? step.matrix : null))
+    expect(matrices[0]).toEqual({
+      dimensions: [
+        { name: 'node', values: ['20'] },
+        { name: 'os', values: ['linux'] },
+      ],
+      adjustments: [],
+    })
+    expect(matrices[1]?.adjustments).toEqual([{ with: ['22', 'linux'], skip: false, softFail: true }])
+    expect(matrices[2]?.adjustments).toEqual([{ with: ['24', 'mac'], skip: 'Later', softFail: null }])
+  })
+
+  it('fills its values in what a step depends on, with or without a key', () => {
+    const document = mustRead(`steps:
+      - {command: build, key: "build-{{matrix}}", matrix: [a, b]}
+      - group: Tests
+        steps:
+          - {command: test, key: "test-{{matrix}}", depends_on: ["build-{{matrix}}"], matrix: [a, b]}
+          - {command: lint, depends_on: [{step: "build-{{matrix}}", allow_failure: true}], matrix: [b]}`)
+    const [, , group] = document.steps
+    expect(group?.kind === 'group' && group.steps).toMatchObject([
+      { key: 'test-a', dependsOn: [{ ref: 'build-a', allowFailure: null }] },
+      { key: 'test-b', dependsOn: [{ ref: 'build-b', allowFailure: null }] },
+      { key: null, dependsOn: [{ ref: 'build-b', allowFailure: true }] },
+    ])
+  })
+
+  it('refuses keys that are equal, that no step may have, or whose tokens name no dimension', () => {
+    const two = 'matrix: {setup: {a: [1, 2], b: [1, 2]}}'
+    expect(refuseCommand(`key: "x-{{matrix.a}}", ${two}`)).toEqual([
+      'two jobs of the matrix have the key "x-1"',
+    ])
+    expect(refuseCommand('key: "x-{{matrix}}", matrix: [a b]')).toEqual([
+      '`key` cannot be "x-a b", as the matrix makes it',
+    ])
+    expect(refuseCommand('key: "x-{{matrix.z}}", matrix: [a]')).toEqual([
+      '`{{matrix.z}}` names no dimension of the matrix',
+    ])
+    expect(refuseCommand('key: "x-{{matrix}}"')).toEqual(['`key` cannot be "x-{{matrix}}"'])
+    expect(refuseCommand('key: x, depends_on: "y-{{matrix}}", matrix: [a]')).toEqual([
+      '`depends_on` has values of the matrix, but `key` has none',
+    ])
+    expect(messages('[{command: a, key: x-1}, {command: b, key: "x-{{matrix}}", matrix: [1, 2]}]')).toEqual([
+      'the key "x-1" is already used by step 1 ("x-1")',
     ])
   })
 

@@ -17,6 +17,7 @@ import { checkIfChanged } from '../attributes/if-changed.ts'
 import type { Origin } from '../attributes/if-changed.ts'
 import { PARALLELISM } from '../job-count.ts'
 import { readMatrix } from '../attributes/matrix.ts'
+import { splitByKey } from '../attributes/matrix-keys.ts'
 import { readNotify } from '../attributes/notify.ts'
 import { readPlugins } from '../attributes/plugins.ts'
 import type { Report } from '../report.ts'
@@ -70,10 +71,16 @@ const VOCABULARY = {
   },
 } as const
 
-export function readCommand(map: SourceMap, defaults: Defaults, origin: Origin, report: Report): CommandStep {
+/** One step, or one for each combination of the matrix when the key has its values. */
+export function readCommand(
+  map: SourceMap,
+  defaults: Defaults,
+  origin: Origin,
+  report: Report,
+): CommandStep[] {
   const attributes = readAttributes(map, VOCABULARY, report)
-  const everyStep = readEveryStep(attributes, undefined, report)
   const matrix = readMatrix(attributes.get('matrix'), report)
+  const everyStep = readEveryStep(attributes, undefined, report, matrix)
   const parallelism = readInteger(attributes.get('parallelism'), PARALLELISM, report)
   const parallelismEntry = attributes.get('parallelism')
   if (matrix && parallelism !== null && parallelismEntry) {
@@ -110,8 +117,9 @@ export function readCommand(map: SourceMap, defaults: Defaults, origin: Origin, 
     timeoutMinutes: readInteger(attributes.get('timeout_in_minutes'), { min: 1, max: MAX_INTEGER }, report),
     signature: readSignature(attributes, report),
   }
-  if (matrix) checkMatrixTokens(step, matrix, findEntry(map, 'matrix') ?? map, report)
-  return step
+  if (!matrix) return [step]
+  checkMatrixTokens(step, matrix, findEntry(map, 'matrix') ?? map, report)
+  return splitByKey(step, matrix, attributes.get('key') ?? attributes.get('depends_on') ?? map, report)
 }
 
 /** A list of commands is one script; null when there is nothing in it. */

@@ -19,7 +19,7 @@ export function readGroup(
   map: SourceMap,
   origin: Origin,
   report: Report,
-  readInner: (item: SourceNode, index: number) => LeafStep | null,
+  readInner: (item: SourceNode, index: number) => readonly LeafStep[],
 ): GroupStep {
   const attributes = readAttributes(map, VOCABULARY, report)
   const title = attributes.get('group')
@@ -30,9 +30,7 @@ export function readGroup(
     ...readEveryStep(attributes, title, report),
     skip: readSkip(attributes.get('skip'), report),
     notify: readNotify(attributes.get('notify'), 'group', report),
-    steps: listItems(attributes.get('steps'), map, report).flatMap(
-      (item, index) => readInner(item, index) ?? [],
-    ),
+    steps: listItems(attributes.get('steps'), map, report).flatMap((item, index) => readInner(item, index)),
   }
 }
 
