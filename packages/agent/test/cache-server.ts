@@ -1,7 +1,11 @@
 // Answers the cache requests of agents from memory.
 
 import { randomUUID } from 'node:crypto'
-import type { StepCacheSaveRequest, StoredCacheBlob } from '@millrace/protocol/step-caches.ts'
+import type {
+  StepCacheRestoreRequest,
+  StepCacheSaveRequest,
+  StoredCacheBlob,
+} from '@millrace/protocol/step-caches.ts'
 import type { Counterpart } from './counterpart.ts'
 
 export interface CacheServer {
@@ -9,6 +13,8 @@ export interface CacheServer {
   blobs: Map<string, Buffer>
   /** The saved cache; null: none. */
   saved: StepCacheSaveRequest | null
+  /** Those with a key, by key. */
+  keyed: Map<string, StepCacheSaveRequest>
   /** Digests that were sent, in this order. */
   sent: string[]
   damaged: string[]
@@ -21,6 +27,7 @@ export function serveCaches(server: Counterpart): CacheServer {
   const state: CacheServer = {
     blobs: new Map(),
     saved: null,
+    keyed: new Map(),
     sent: [],
     damaged: [],
     mostBytes: 1e9,
@@ -34,24 +41,35 @@ export function serveCaches(server: Counterpart): CacheServer {
     stored_size: state.blobs.get(digest)?.length ?? 0,
     url: `caches/${digest}`,
   })
-  server.answer(/^POST \/v3\/jobs\/[^/]+\/cache\/restore/, () => ({
-    status: 200,
-    body: {
-      cache:
-        state.saved === null
-          ? null
-          : {
-              branch: 'main',
-              saved_at: '2026-01-02T03:04:05.000Z',
-              manifest: stored(state.saved.manifest),
-              blobs: state.saved.blobs.map(stored),
-            },
-      save:
-        state.refusal === null
-          ? { allowed: true, most_bytes: state.mostBytes }
-          : { allowed: false, reason: state.refusal },
-    },
-  }))
+  const find = ({ key, restore_keys: prefixes }: StepCacheRestoreRequest): StepCacheSaveRequest | null => {
+    if (!key) return state.saved
+    const begins = (prefix: string) => [...state.keyed.keys()].findLast((name) => name.startsWith(prefix))
+    const name = state.keyed.has(key) ? key : (prefixes ?? []).map(begins).find((one) => one !== undefined)
+    return state.keyed.get(name ?? '') ?? null
+  }
+  server.answer(/^POST \/v3\/jobs\/[^/]+\/cache\/restore/, ({ body }) => {
+    const found = find(read(body) as StepCacheRestoreRequest)
+    return {
+      status: 200,
+      body: {
+        branch: 'main',
+        cache:
+          found === null
+            ? null
+            : {
+                key: found.key ?? 'demo',
+                branch: 'main',
+                saved_at: '2026-01-02T03:04:05.000Z',
+                manifest: stored(found.manifest),
+                blobs: found.blobs.map(stored),
+              },
+        save:
+          state.refusal === null
+            ? { allowed: true, most_bytes: state.mostBytes }
+            : { allowed: false, reason: state.refusal },
+      },
+    }
+  })
   server.answer(/^POST \/v3\/jobs\/[^/]+\/cache\/uploads/, ({ body }) => {
     const { blobs } = read(body) as { blobs: Array<{ digest: string }> }
     const missing = blobs.filter(({ digest }) => !state.blobs.has(digest))
@@ -80,7 +98,9 @@ export function serveCaches(server: Counterpart): CacheServer {
     return null
   })
   server.answer(/^PUT \/v3\/jobs\/[^/]+\/cache$/, ({ body }) => {
-    state.saved = read(body) as StepCacheSaveRequest
+    const saved = read(body) as StepCacheSaveRequest
+    if (saved.key) state.keyed.set(saved.key, saved)
+    else state.saved = saved
     return { status: 200, body: { stored_bytes: 1 } }
   })
   server.answer(/^POST \/v3\/jobs\/[^/]+\/cache\/damage/, ({ body }) => {

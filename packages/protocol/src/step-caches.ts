@@ -1,5 +1,5 @@
-// The cache of a job's step, which the server keeps. The server knows the step's paths and the cache's name; the agent sends
-// and receives blobs. Only agents of this project make these calls.
+// The cache of a job's step, which the server keeps. The server knows the step's paths and the cache's name, unless a command of the
+// job gives a key and paths of its own; the agent sends and receives blobs. Only agents of this project make these calls.
 import { Type, type Static } from 'typebox'
 import { maybe } from './maybe.ts'
 
@@ -16,7 +16,21 @@ const blob = {
 
 const Platform = Type.String({ minLength: 1, maxLength: 100 })
 
-export const StepCacheRestoreRequest = Type.Object({ platform: Platform })
+const Key = Type.String({ minLength: 1, maxLength: 250, pattern: '^[^\\x00-\\x1f\\x7f]+$' })
+const Paths = Type.Array(Type.String({ minLength: 1, maxLength: 1000, pattern: '^[^\\x00]+$' }), {
+  minItems: 1,
+  maxItems: 100,
+})
+
+/** With it the cache is not the step's: it is found by the key and the paths. */
+const keyed = { key: maybe(Key), paths: maybe(Paths) }
+
+/** The newest cache whose key begins with one of `restore_keys` is taken when none has the key. */
+export const StepCacheRestoreRequest = Type.Object({
+  platform: Platform,
+  ...keyed,
+  restore_keys: maybe(Type.Array(Key, { maxItems: 20 })),
+})
 export type StepCacheRestoreRequest = Static<typeof StepCacheRestoreRequest>
 
 /** `url` is absolute, or relative to the agent's endpoint. */
@@ -29,6 +43,8 @@ const StoredCacheBlob = Type.Object({
 export type StoredCacheBlob = Static<typeof StoredCacheBlob>
 
 const StoredStepCache = Type.Object({
+  /** Servers before this field know no keys. */
+  key: Type.Optional(Type.String()),
   branch: Type.String(),
   saved_at: Type.String(),
   manifest: StoredCacheBlob,
@@ -36,8 +52,12 @@ const StoredStepCache = Type.Object({
 })
 export type StoredStepCache = Static<typeof StoredStepCache>
 
-/** `cache` is null if there is none. `save` says whether this job may save the cache, and why not. */
+/**
+ * `cache` is null if there is none. `save` says whether this job may save the cache, and why not. `branch` is that of the job;
+ * servers without it know no keys.
+ */
 export const StepCacheRestoreResponse = Type.Object({
+  branch: Type.Optional(Type.String()),
   cache: Type.Union([StoredStepCache, Type.Null()]),
   save: Type.Union([
     Type.Object({ allowed: Type.Literal(true), most_bytes: Type.Integer() }),
@@ -61,6 +81,7 @@ const SentBlob = Type.Object({ ...blob, upload_id: maybe(Type.String({ format: '
 
 export const StepCacheSaveRequest = Type.Object({
   platform: Platform,
+  ...keyed,
   manifest: SentBlob,
   blobs: Type.Array(SentBlob, { maxItems: mostCacheBlobs }),
   file_count: Type.Integer({ minimum: 0, maximum: 100_000_000 }),

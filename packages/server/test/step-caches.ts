@@ -14,8 +14,13 @@ export const blobOf = (content: string) => ({ digest: sha256(content), size: con
 
 const platform = 'linux-x64'
 
-export async function restore(run: TestRun, on = platform): Promise<StepCacheRestoreResponse> {
-  const answer = await run.call('POST', `jobs/${run.id}/cache/restore`, { body: { platform: on } })
+/** `given` has the key and paths of a cache that is not the step's. */
+export async function restore(
+  run: TestRun,
+  on = platform,
+  given: object = {},
+): Promise<StepCacheRestoreResponse> {
+  const answer = await run.call('POST', `jobs/${run.id}/cache/restore`, { body: { platform: on, ...given } })
   if (answer.status !== 200) throw new Error(`restore: ${answer.text}`)
   return answer.body as unknown as StepCacheRestoreResponse
 }
@@ -44,7 +49,7 @@ export async function saveContents(
   app: TestApp,
   run: TestRun,
   contents: readonly string[],
-  { on = platform, files = 1 } = {},
+  { on = platform, files = 1, given = {} } = {},
 ): Promise<{ sent: number; answer: AgentAnswer }> {
   const uploads = uploadsOf(await announce(run, contents))
   for (const { digest, url } of uploads) {
@@ -56,13 +61,18 @@ export async function saveContents(
   const [manifest, ...blobs] = contents
     .map(blobOf)
     .map((blob) => ({ ...blob, upload_id: ids.get(blob.digest) ?? null }))
-  const body = { platform: on, manifest, blobs, file_count: files }
+  const body = { platform: on, ...given, manifest, blobs, file_count: files }
   return { sent: uploads.length, answer: await run.call('PUT', `jobs/${run.id}/cache`, { body }) }
 }
 
 /** The contents of the restored cache with its branch; null: there is none. */
-export async function restored(app: TestApp, run: TestRun, on = platform): Promise<string[] | null> {
-  const { cache } = await restore(run, on)
+export async function restored(
+  app: TestApp,
+  run: TestRun,
+  on = platform,
+  given: object = {},
+): Promise<string[] | null> {
+  const { cache } = await restore(run, on, given)
   if (cache === null) return null
   const contents = await Promise.all([cache.manifest, ...cache.blobs].map((blob) => read(app, blob)))
   return [cache.branch, ...contents]

@@ -1,4 +1,5 @@
 import type {
+  StepCacheRestoreRequest,
   StepCacheRestoreResponse,
   StepCacheSaveRequest,
   StepCacheSaveResponse,
@@ -13,11 +14,15 @@ import { RETRIES } from '../http/retry-table.ts'
 import { waitFor } from '../http/wait-table.ts'
 import { USER_AGENT } from '../version.ts'
 
-export function restoreCache(api: Api, jobId: string, platform: string): Promise<StepCacheRestoreResponse> {
+export function restoreCache(
+  api: Api,
+  jobId: string,
+  json: StepCacheRestoreRequest,
+): Promise<StepCacheRestoreResponse> {
   return ask(api, 'cache', {
     method: 'POST',
     path: path('jobs', jobId, 'cache', 'restore'),
-    json: { platform },
+    json,
   })
 }
 

@@ -32,6 +32,8 @@ type SaveResult =
 
 interface Saving {
   jobId: string
+  /** null: the cache is that of the step. */
+  key: { key: string; paths: string[] } | null
   locations: readonly CacheLocation[]
   mostBytes: number
   /** null: the job began without a cache. */
@@ -49,7 +51,7 @@ export async function save(api: Api, saving: Saving): Promise<SaveResult> {
 }
 
 async function saveWith(api: Api, threads: Threads, saving: Saving): Promise<SaveResult> {
-  const { jobId, locations, restored } = saving
+  const { jobId, key, locations, restored } = saving
   const { roots, states, leftOut } = await walkAll(threads, saving)
   const files = filesOf({ roots })
   if (roots.every(({ entries }) => entries.length === 0)) return { kind: 'empty' }
@@ -69,6 +71,7 @@ async function saveWith(api: Api, threads: Threads, saving: Saving): Promise<Sav
   const withUpload = (name: PackName) => ({ ...name, upload_id: sent.uploads.get(name.digest) ?? null })
   const { stored_bytes: storedBytes } = await saveCache(api, jobId, {
     platform,
+    ...key,
     manifest: withUpload(manifest),
     blobs: names.map(withUpload),
     file_count: files.length,

@@ -14,6 +14,7 @@ const families: ReadonlyArray<[firstWords: readonly string[], load: () => Promis
   ],
   [['annotate', 'annotation'], async () => (await import('./verbs/annotation.ts')).annotationVerbs],
   [['artifact'], async () => (await import('./verbs/artifact.ts')).artifactVerbs],
+  [['cache'], async () => (await import('./verbs/cache.ts')).cacheVerbs],
   [['env'], async () => (await import('./verbs/env.ts')).envVerbs],
   [['job'], async () => (await import('./verbs/job.ts')).jobVerbs],
   [['lock'], async () => (await import('./verbs/lock.ts')).lockVerbs],
@@ -24,6 +25,7 @@ const families: ReadonlyArray<[firstWords: readonly string[], load: () => Promis
   [['secret'], async () => (await import('./verbs/secret.ts')).secretVerbs],
   [['tool'], async () => (await import('./verbs/tool.ts')).toolVerbs],
   [['step', 'build'], async () => (await import('./verbs/step.ts')).stepVerbs],
+  [['workdir'], async () => (await import('./verbs/workdir.ts')).workdirVerbs],
 ]
 
 const loadAll = async (): Promise<readonly Verb[]> =>

@@ -340,3 +340,59 @@ describe('the cache of a step on the server', () => {
     expect([readdirSync(checkout), caches.damaged, manifest === null]).toEqual([[], [], false])
   })
 })
+
+describe('buildkite-agent cache save and restore', () => {
+  it('bring files to later jobs by their key, or by how it begins, and never fail a job', async () => {
+    const { run, caches, checkout } = await aCachingAgent()
+    const missing = await run('buildkite-agent cache restore --key npm-1 deps && ls -A', [])
+    expect(missing).toContain('There is no cache "npm-1".\nexit 0')
+    const saved = await run(
+      'mkdir deps; printf one > deps/a; buildkite-agent cache save --key npm-1 deps ~/more; exit 3',
+      [],
+    )
+    expect(saved).toMatch(/\nSaved the cache "npm-1": 1 file, 3 B; \d+ B sent in [\d.]+ s\.\n/)
+    expect(saved).toContain('exit 3\n')
+    expect(caches.keyed.get('npm-1')?.paths).toEqual(['deps', expect.stringMatching(/\/home\/more$/)])
+    const exact = await run('buildkite-agent cache restore --key npm-1 deps ~/more && cat deps/a', [])
+    expect(exact).toMatch(
+      /Restored the cache "npm-1" of branch main: 1 file, 3 B; \d+ B received in [\d.]+ s\.\none/,
+    )
+    const similar = await run(
+      'buildkite-agent cache restore --key npm-2 --restore-key yarn- --restore-key npm- deps ~/more',
+      [],
+    )
+    expect(similar).toContain('Restored the cache "npm-1" of branch main')
+    expect(readFileSync(join(checkout, 'deps', 'a'), 'utf8')).toBe('one')
+  })
+
+  it('leave a key that is saved as it is, and say what cannot be saved or restored', async () => {
+    const { run, caches } = await aCachingAgent()
+    const save = 'mkdir -p deps; date +%N > deps/a; buildkite-agent cache save --key k deps'
+    await run(save, [])
+    const sent = caches.sent.length
+    expect(await run(save, [])).toContain('The cache "k" of branch main is there already.\nexit 0')
+    expect(caches.sent).toHaveLength(sent)
+    for (const blob of caches.blobs.keys()) caches.blobs.set(blob, Buffer.from('spoiled'))
+    expect(await run('buildkite-agent cache restore --key k deps', [])).toMatch(
+      /The cache is not restored: .*\nexit 0/,
+    )
+    expect(caches.damaged).toHaveLength(1)
+    caches.refusal = 'builds of forks never do'
+    expect(await run('buildkite-agent cache save --key fork deps', [])).toContain(
+      'The cache is not saved: builds of forks never do.\nexit 0',
+    )
+  })
+
+  it('refuse a command line that names no key, no path, or only paths that cannot be cached', async () => {
+    const { run } = await aCachingAgent()
+    for (const [line, says] of [
+      ['save deps', '--key'],
+      ['restore --key k', 'The paths are missing.'],
+      ['save --key k ../..', 'None of the paths can be cached.'],
+    ] as const) {
+      const log = await run(`buildkite-agent cache ${line}`, [])
+      expect(log).toContain(says)
+      expect(log).toContain('exit 1\n')
+    }
+  })
+})

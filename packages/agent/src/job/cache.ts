@@ -33,7 +33,7 @@ async function restoreFromServer(run: JobRun, paths: readonly string[]): Promise
   try {
     const locations = locationsOf(run, paths)
     const startMs = performance.now()
-    const { cache, save: rule } = await caches.restoreCache(run.api, run.job.id, platform)
+    const { cache, save: rule } = await caches.restoreCache(run.api, run.job.id, { platform })
     run.cache = { save: rule, restored: null }
     if (cache === null) {
       run.log.say('# There is no cache yet')
@@ -65,7 +65,13 @@ export async function saveCache(run: JobRun): Promise<void> {
     const locations = locationsOf(run, cachedPaths(run.job.step?.cache))
     const startMs = performance.now()
     const mostBytes = cache.save.most_bytes
-    const saved = await save(run.api, { jobId: run.job.id, locations, mostBytes, restored: cache.restored })
+    const saved = await save(run.api, {
+      jobId: run.job.id,
+      key: null,
+      locations,
+      mostBytes,
+      restored: cache.restored,
+    })
     if (saved.kind === 'empty') run.log.say('# There is nothing to save')
     else if (saved.kind === 'unchanged') {
       run.log.say(`# The cache is as it was restored, so it is not saved (${secondsSince(startMs)})`)

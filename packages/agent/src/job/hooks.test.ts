@@ -68,6 +68,31 @@ describe('hooks', () => {
     expect(server.log(id)).toContain('[two\nlines|gone|none|sub|[REDACTED]]')
   })
 
+  it('and the command may set the working directory of what comes after them', async () => {
+    const setup = await anAgent()
+    const { server, hooks, folder } = setup
+    await mkdir(join(folder, 'elsewhere'))
+    await inCheckout(setup, 'sub/file', '')
+    await writeFile(join(hooks, 'pre-command'), 'buildkite-agent workdir set sub')
+    await writeFile(
+      join(hooks, 'post-command'),
+      `echo "in: $PWD"; buildkite-agent workdir set '${folder}/elsewhere' >/dev/null; echo "still: $PWD"`,
+    )
+    await writeFile(join(hooks, 'pre-exit'), 'echo "at last: $PWD"')
+    const refused = ['missing', 'sub/file'].map(
+      (path) => `buildkite-agent workdir set ${path} || echo "status $?"`,
+    )
+    const id = server.offer({ BUILDKITE_COMMAND: `ls; cd ..; ${refused.join('; ')}; cd sub; touch "in sub"` })
+    expect((await server.finished(id)).exit_status).toBe('0')
+    const checkout = join(folder, 'builds', 'tester', 'acme', 'demo')
+    const log = server.log(id)
+    expect(log).toContain(`there is no folder ${checkout}/missing\nstatus 1`)
+    expect(log).toContain(`${checkout}/sub/file is not a folder\nstatus 1`)
+    expect(linesOf(log, 'in: ')).toEqual([`in: ${checkout}/sub`])
+    expect(linesOf(log, 'still: ')).toEqual([`still: ${checkout}/sub`])
+    expect(linesOf(log, 'at last: ')).toEqual([`at last: ${folder}/elsewhere`])
+  })
+
   it('end the job with their status when they fail, before the command; pre-exit hooks run all the same', async () => {
     const { server, hooks } = await anAgent()
     await writeFile(join(hooks, 'pre-command'), 'exit 7')

@@ -91,7 +91,7 @@ function hooksFolder({ settings, checkoutPath }: JobRun, scope: 'agent' | 'repos
 const WRAPPER = String.raw`
 MILLRACE_HOOK=$1 MILLRACE_BEFORE=$2 MILLRACE_AFTER=$3
 set --
-env -0 >"$MILLRACE_BEFORE"
+{ pwd; env -0; } >"$MILLRACE_BEFORE"
 trap 'MILLRACE_STATUS=$?; { pwd; env -0; } >"$MILLRACE_AFTER"; exit "$MILLRACE_STATUS"' EXIT
 . "$MILLRACE_HOOK"
 `
@@ -115,10 +115,10 @@ async function source(run: JobRun, hook: Hook): Promise<number> {
 const OF_THE_SHELL = new Set(['_', 'SHLVL', 'PWD', 'OLDPWD', 'BUILDKITE_HOOK_PATH'])
 
 function carryOn(run: JobRun, hook: Hook, was: string, is: string): void {
-  const lineEnd = is.indexOf('\n')
-  const before = parseEnv(was)
-  const after = parseEnv(is.slice(lineEnd + 1))
-  run.cwd = is.slice(0, lineEnd) || run.cwd
+  const { folder: startedIn, env: before } = parseSnapshot(was)
+  const { folder: endedIn, env: after } = parseSnapshot(is)
+  // A hook that changed no directory may have asked for another with `workdir set`.
+  if (endedIn !== '' && endedIn !== startedIn) run.cwd = endedIn
   const changed: string[] = []
   for (const [name, value] of after) {
     if (OF_THE_SHELL.has(name) || before.get(name) === value) continue
@@ -132,6 +132,11 @@ function carryOn(run: JobRun, hook: Hook, was: string, is: string): void {
   }
   run.log.hideVariables(run.env)
   if (changed.length > 0) run.log.say(`# The hook changed ${changed.join(', ')}`)
+}
+
+function parseSnapshot(text: string): { folder: string; env: Map<string, string> } {
+  const lineEnd = text.indexOf('\n')
+  return { folder: text.slice(0, lineEnd), env: parseEnv(text.slice(lineEnd + 1)) }
 }
 
 function parseEnv(text: string): Map<string, string> {

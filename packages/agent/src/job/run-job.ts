@@ -1,6 +1,6 @@
 // Runs one job: reports the start, runs the phases, reports the end.
 
-import { mkdirSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, statSync } from 'node:fs'
 import type { FinishRequest, Job } from '@millrace/protocol/jobs.ts'
 import * as jobs from '../api/jobs.ts'
 import type { Api } from '../http/call.ts'
@@ -302,9 +302,26 @@ function openJobSocket(run: JobRun, socket: JobSocket): void {
     unsetEnv(names) {
       for (const name of names) Reflect.deleteProperty(run.env, name)
     },
+    setWorkdir(path) {
+      const problem = problemOfFolder(path)
+      if (problem === null) run.cwd = path
+      return problem
+    },
     hide: (value) => run.log.hide([value]),
     redact: (text) => run.log.redact(text),
   })
+}
+
+/** The agent sees what its jobs see: where jobs are in a sandbox, so is the process that runs them. */
+function problemOfFolder(path: string): string | null {
+  try {
+    if (!statSync(path).isDirectory()) return `${path} is not a folder`
+    accessSync(path, constants.X_OK)
+    return null
+  } catch (error) {
+    const isDenied = error instanceof Error && 'code' in error && error.code === 'EACCES'
+    return isDenied ? `the job may not enter ${path}` : `there is no folder ${path}`
+  }
 }
 
 /** Reports a signal as if it had ended the command's own process. */

@@ -1,8 +1,8 @@
-// The socket between jobs and their agent. A job reads and changes the environment of its later phases, and adds values to
-// redact. All jobs of a process share the socket; each has a token of its own.
+// The socket between jobs and their agent. A job reads and changes the environment and the working directory of its later phases,
+// and adds values to redact. All jobs of a process share the socket; each has a token of its own.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { join } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
 import { TooManySecrets } from '../log/job-log.ts'
 import { listen, refuse } from './http.ts'
 import type { SocketAnswer, SocketRoute } from './http.ts'
@@ -13,6 +13,8 @@ export interface JobApi {
   env(): Record<string, string>
   setEnv(changes: Readonly<Record<string, string>>): void
   unsetEnv(names: readonly string[]): void
+  /** Returns why not; null: it is done. */
+  setWorkdir(path: string): string | null
   hide(value: string): void
   redact(text: string): string
 }
@@ -81,6 +83,7 @@ const ROUTES: readonly JobRoute[] = [
   { name: 'GET /env', maxBodyBytes: 0, answer: (job) => ({ status: 200, body: { env: job.env() } }) },
   { name: 'PATCH /env', maxBodyBytes: 4 * MEBIBYTE, answer: (job, { env }) => setEnv(job, env) },
   { name: 'DELETE /env', maxBodyBytes: 4 * MEBIBYTE, answer: (job, { keys }) => unsetEnv(job, keys) },
+  { name: 'PATCH /workdir', maxBodyBytes: MEBIBYTE, answer: (job, { workdir }) => setWorkdir(job, workdir) },
   {
     name: 'POST /redactions',
     maxBodyBytes: 4 * MEBIBYTE,
@@ -154,6 +157,14 @@ function unsetEnv(job: JobApi, keys: unknown): SocketAnswer {
   const before = job.env()
   job.unsetEnv(names)
   return { status: 200, body: { unset: names.filter((name) => Object.hasOwn(before, name)) } }
+}
+
+function setWorkdir(job: JobApi, workdir: unknown): SocketAnswer {
+  if (typeof workdir !== 'string' || !isAbsolute(workdir) || workdir.includes('\0'))
+    return refuse(422, 'workdir must be an absolute path')
+  const path = resolve(workdir)
+  const problem = job.setWorkdir(path)
+  return problem === null ? { status: 200, body: { workdir: path } } : refuse(422, problem)
 }
 
 function bytesOf(env: Readonly<Record<string, string>>): number {

@@ -50,6 +50,7 @@ describe('the cache of a step', () => {
     const { job } = await aScene()
     const first = await job()
     expect(await restore(first)).toEqual({
+      branch: 'main',
       cache: null,
       save: { allowed: true, most_bytes: 20 * 1024 ** 3 },
     })
@@ -216,6 +217,52 @@ describe('the cache of a step', () => {
     await run.finish()
     expect((await announce(run, ['x'])).status).toBe(401)
   })
+})
+
+describe('a cache with a key', () => {
+  const asked = (key: string, given: object = {}) => ({ key, paths: ['b', 'a'], ...given })
+  const keyOf = async (run: TestRun, given: object) =>
+    (await restore(run, undefined, given)).cache?.key ?? null
+
+  it('is found by its key and paths, then by how the key begins, in any job of the pipeline', async () => {
+    const { job } = await aScene(app, 'false')
+    const first = await job()
+    expect(await restore(first, undefined, asked('npm-1'))).toMatchObject({ branch: 'main', cache: null })
+    for (const key of ['npm-1', 'npm-2', 'yarn-1'])
+      expect(await saveContents(app, first, [`of ${key}`], { given: asked(key) })).toMatchObject({
+        answer: { status: 200 },
+      })
+    const next = await job({ branch: 'topic' })
+    expect(await restored(app, next, undefined, asked('npm-1', { paths: ['a', 'b'] }))).toEqual([
+      'main',
+      'of npm-1',
+    ])
+    expect(await keyOf(next, asked('npm-1', { paths: ['a'] }))).toBeNull()
+    expect(await keyOf(next, asked('npm-3'))).toBeNull()
+    expect(await keyOf(next, asked('npm-3', { restore_keys: ['pnpm-', 'npm-', 'yarn-'] }))).toBe('npm-2')
+    expect(await keyOf(next, asked('npm-3', { restore_keys: ['%'] }))).toBeNull()
+    await saveContents(app, next, ['of the branch'], { given: asked('npm-0') })
+    expect(await keyOf(next, asked('npm-3', { restore_keys: ['npm-'] }))).toBe('npm-0')
+    expect(await keyOf(first, asked('npm-3', { restore_keys: ['npm-'] }))).toBe('npm-2')
+    const stranger = await (await aScene(app, 'false')).job()
+    expect(await keyOf(stranger, asked('npm-1', { restore_keys: ['npm-'] }))).toBeNull()
+    expect((await restore(await job(fromFork), undefined, asked('npm-1'))).save).toMatchObject({
+      allowed: false,
+    })
+    const { body } = await first.call('POST', `jobs/${first.id}/cache/restore`, { body: { platform: 'x' } })
+    expect(body.message).toBe('The step of this job has no cache')
+  })
+
+  it.each([{ key: 'k' }, { paths: ['a'] }, asked(''), asked('a\nb'), asked('k', { paths: [] })])(
+    'is refused with %j',
+    async (given) => {
+      const run = await (await aScene(app, 'false')).job()
+      const answer = await run.call('POST', `jobs/${run.id}/cache/restore`, {
+        body: { platform: 'x', ...given },
+      })
+      expect(answer.status).toBe(422)
+    },
+  )
 })
 
 describe('the end of caches', () => {

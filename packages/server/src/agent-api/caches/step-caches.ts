@@ -1,4 +1,4 @@
-// The cache of a job's step, for agents without cache volumes.
+// The cache of a job's step, for agents without cache volumes; and those with a key, which commands of jobs save and restore.
 import {
   StepCacheDamageRequest,
   StepCacheRestoreRequest,
@@ -20,7 +20,7 @@ const restore = agentRoute({
   token: 'job',
   forks: 'reads_shared',
   body: StepCacheRestoreRequest,
-  handler: async ({ ctx, job, body }) => ok(await restoreCache(ctx, job, body.platform)),
+  handler: async ({ ctx, job, body }) => ok(await restoreCache(ctx, job, body)),
 })
 
 const announce = agentRoute({

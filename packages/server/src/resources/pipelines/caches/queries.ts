@@ -64,6 +64,21 @@ export async function findOfBranches(
   return rows[0]
 }
 
+/** The cache of the first branch that has one with such a name; of several, the newest. */
+export async function findByPrefix(
+  db: Db,
+  orgId: string,
+  { pipelineId, platform, pathsHash }: CacheAddress,
+  { branches, prefix }: { branches: readonly string[]; prefix: string },
+): Promise<CacheRow | undefined> {
+  const { rows } = await sql<CacheRow>`
+    select ${columns} from step_caches c
+    where c.organization_id = ${orgId} and c.pipeline_id = ${pipelineId} and starts_with(c.name, ${prefix})
+      and c.platform = ${platform} and c.paths_hash = ${pathsHash} and c.branch = any (${branches}::text[])
+    order by array_position(${branches}::text[], c.branch), c.saved_at desc, c.id desc limit 1`.execute(db)
+  return rows[0]
+}
+
 export interface BlobRow {
   digest: string
   size_bytes: number

@@ -1,10 +1,14 @@
-// Finds the cache of a job's step, and the URLs of its blobs.
-import type { StepCacheRestoreResponse, StoredCacheBlob } from '@millrace/protocol/step-caches.ts'
+// Finds the cache of a job's step, or one that a command of the job names, and the URLs of its blobs.
+import type {
+  StepCacheRestoreRequest,
+  StepCacheRestoreResponse,
+  StoredCacheBlob,
+} from '@millrace/protocol/step-caches.ts'
 import { originsOf } from '../../../conductor/trust.ts'
 import type { Context } from '../../../context.ts'
-import { notFound } from '../../../lib/errors.ts'
+import { notFound, refused } from '../../../lib/errors.ts'
 import * as caches from './queries.ts'
-import { branchesToRead, hashPaths, mostCacheBytes, sortedPaths } from './rules.ts'
+import { branchesToRead, defaultSizeGb, hashPaths, mostCacheBytes, sortedPaths } from './rules.ts'
 import { readUrl } from './urls.ts'
 
 export interface CachingJob {
@@ -22,10 +26,19 @@ interface StepCache {
   mostBytes: number
 }
 
-export async function getStepCache(ctx: Context, job: CachingJob, platform: string): Promise<StepCache> {
+interface Asked {
+  platform: string
+  key?: string | null | undefined
+  paths?: string[] | null | undefined
+}
+
+/** The key of a command takes the place of the step's name. */
+export async function getStepCache(ctx: Context, job: CachingJob, asked: Asked): Promise<StepCache> {
+  const { platform } = asked
   const step = await caches.findStep(ctx.db, job.organizationId, job.id)
-  if (!step?.cache) throw notFound('The step of this job has no cache')
-  const { name, paths, sizeGb } = step.cache
+  const cache = askedCache(asked) ?? step?.cache
+  if (step === undefined || !cache) throw notFound('The step of this job has no cache')
+  const { name, paths, sizeGb } = cache
   return {
     address: { pipelineId: job.pipelineId, name: name ?? step.slug, platform, pathsHash: hashPaths(paths) },
     paths: sortedPaths(paths),
@@ -35,24 +48,47 @@ export async function getStepCache(ctx: Context, job: CachingJob, platform: stri
   }
 }
 
+function askedCache({ key, paths }: Asked): { name: string; paths: string[]; sizeGb: number } | null {
+  if (!key && !paths) return null
+  if (!key || !paths) throw refused('A cache with a key has paths, and one with paths has a key.')
+  return { name: key, paths, sizeGb: defaultSizeGb }
+}
+
 export async function restoreCache(
   ctx: Context,
   job: CachingJob,
-  platform: string,
+  asked: StepCacheRestoreRequest,
 ): Promise<StepCacheRestoreResponse> {
-  const { address, branchesToRead: branches, mostBytes } = await getStepCache(ctx, job, platform)
+  const { address, branch, branchesToRead: branches, mostBytes } = await getStepCache(ctx, job, asked)
   const reason = await reasonNotToSave(ctx, job)
   const save: StepCacheRestoreResponse['save'] =
     reason === null ? { allowed: true, most_bytes: mostBytes } : { allowed: false, reason }
-  const found = await caches.findOfBranches(ctx.db, job.organizationId, address, branches)
-  if (found === undefined) return { cache: null, save }
+  const found =
+    (await caches.findOfBranches(ctx.db, job.organizationId, address, branches)) ??
+    (await findByPrefix(ctx, job, address, branches, asked.restore_keys ?? []))
+  if (found === undefined) return { branch, cache: null, save }
   const blobs = await caches.listBlobs(ctx.db, job.organizationId, found.id)
   const [manifest, ...rest] = await Promise.all(blobs.map((blob) => presentBlob(ctx, blob)))
   // A cache that was deleted meanwhile has no blobs.
-  if (manifest === undefined) return { cache: null, save }
+  if (manifest === undefined) return { branch, cache: null, save }
   await caches.noteUse(ctx.db, job.organizationId, found.id, ctx.now().toISOString())
-  const { branch, saved_at } = found
-  return { cache: { branch, saved_at, manifest, blobs: rest }, save }
+  const { name: key, saved_at } = found
+  return { branch, cache: { key, branch: found.branch, saved_at, manifest, blobs: rest }, save }
+}
+
+/** Earlier prefixes come first, whatever branch has them. */
+async function findByPrefix(
+  ctx: Context,
+  job: CachingJob,
+  address: caches.CacheAddress,
+  branches: readonly string[],
+  prefixes: readonly string[],
+): Promise<caches.CacheRow | undefined> {
+  for (const prefix of prefixes) {
+    const found = await caches.findByPrefix(ctx.db, job.organizationId, address, { branches, prefix })
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 const presentBlob = async (ctx: Context, blob: caches.BlobRow): Promise<StoredCacheBlob> => ({

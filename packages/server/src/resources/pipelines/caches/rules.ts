@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto'
 
 const gib = 1024 ** 3
 
+/** The limit of a cache that a command of a job saves, as that of a step which gives no `size`. */
+export const defaultSizeGb = 20
+
 /** A cache belongs to a set of paths, in any order. */
 export const sortedPaths = (paths: readonly string[]): string[] => [...new Set(paths)].sort()
 

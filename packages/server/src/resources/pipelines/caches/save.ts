@@ -1,4 +1,4 @@
-// Saves the cache of a job's step. The job asks which blobs are missing, sends those, and then saves. A sent blob is listed as
+// Saves the cache of a job's step, or one with a key. The job asks which blobs are missing, sends those, and then saves. A sent blob is listed as
 // unclaimed until then, so an upload that stops leaves nothing.
 import type {
   StepCacheSaveRequest,
@@ -45,10 +45,14 @@ export async function announceBlobs(
 export async function saveCache(
   ctx: Context,
   job: CachingJob,
-  { platform, manifest, blobs, file_count }: StepCacheSaveRequest,
+  { platform, key, paths: keyedPaths, manifest, blobs, file_count }: StepCacheSaveRequest,
 ): Promise<StepCacheSaveResponse> {
   await requireSave(ctx, job)
-  const { address, paths, branch, mostBytes } = await getStepCache(ctx, job, platform)
+  const { address, paths, branch, mostBytes } = await getStepCache(ctx, job, {
+    platform,
+    key,
+    paths: keyedPaths,
+  })
   const all = [manifest, ...blobs]
   const sizeBytes = blobs.reduce((sum, { size }) => sum + size, 0)
   if (sizeBytes > mostBytes) throw refused(`The cache has ${sizeBytes} bytes; ${mostBytes} is the limit.`)
