@@ -64,6 +64,57 @@ withBrowser.describe('live updates', () => {
     expect(tabs.flatMap(({ complaints }) => complaints)).toEqual([])
   })
 
+  it('show jobs that wait and run, and agents that come and are lost, on the pages of cluster, queue and agent', async () => {
+    const settings = {
+      MILLRACE_DATA_DIR: aDataDirectory(),
+      MILLRACE_AGENTS: '0',
+      MILLRACE_AGENT_LOST_SECONDS: '3600',
+      PORT: String(await freePort()),
+    }
+    const server = await startServer(settings)
+    const scene = await aScene(server, { steps: 'steps: [{ label: One, command: a }]' })
+    const tab = await visit()
+    const { context } = tab
+    await signIn(tab, server, scene.queuePage)
+    const queue = tab.page
+    const waiting = queue.getByRole('table', { name: 'Waiting jobs' })
+    await waiting.getByRole('row', { name: 'One' }).waitFor()
+    await queue.getByText('1 waiting · 0 of 1 busy').waitFor()
+    const { page: agent } = await openTab(context)
+    await agent.goto(server.url + scene.queuePage)
+    await agent
+      .getByRole('table', { name: 'Agents' })
+      .getByRole('link', { name: /^agent-/ })
+      .click()
+    await agent.getByRole('main').getByText('Idle').waitFor()
+    const { page: cluster } = await openTab(context)
+    await cluster.goto(server.url + scene.clusterPage)
+    const queues = cluster.getByRole('table', { name: 'Queues' })
+    await queues.getByText('Active').first().waitFor()
+
+    const run = await scene.begin()
+    await queue.getByText('No job waits in this queue.').waitFor()
+    await queue.getByText('0 waiting · 1 of 1 busy').waitFor()
+    const jobs = agent.getByRole('table', { name: 'Jobs of this agent' })
+    await jobs.getByRole('row', { name: 'One' }).getByText('Runs now').waitFor()
+    await run.finish(0)
+    await jobs.getByRole('row', { name: 'One' }).getByText('Passed').waitFor()
+    await queue.getByText('0 waiting · 0 of 1 busy').waitFor()
+    await server.put(`${scene.api}/rebuild`, {})
+    await waiting.getByRole('row', { name: 'One' }).waitFor()
+    await server.post(`${scene.queueApi}/pause_dispatch`, {})
+    await queues.getByText('Paused').waitFor()
+    await queue.getByText('Dispatch is paused by').waitFor()
+
+    // The server comes back with less patience, while the pages stay. It looks for silent agents several times in that time.
+    await stop(server)
+    await queue.getByText('The server cannot be reached').waitFor()
+    await waiting.getByRole('row', { name: 'One' }).waitFor()
+    await startServer({ ...settings, MILLRACE_AGENT_LOST_SECONDS: '20' })
+    await agent.getByRole('main').getByText('Lost').waitFor()
+    await queue.getByRole('table', { name: 'Agents' }).getByText('Lost').waitFor()
+  })
+
   it('catch up after the server was gone, and lose no row of a log', async () => {
     const dataDir = aDataDirectory()
     const settings = {

@@ -82,8 +82,11 @@ function apply(): void {
     const isOver = [...changes.builds.values()].some(({ finished_at }) => finished_at !== null)
     if (hasNew || isOver) refreshSoon('builds', isListOfBuilds)
   }
-  if (changes.agents.size > 0) refreshSoon('agents', names(/^GET \/v2\/.*\/agents(\/\{agent\})?$/))
+  if (changes.agents.size > 0) refreshSoon('agents', names(/^GET \/v2\/.*\/agents(\/\{agent\}(\/jobs)?)?$/))
   if (changes.queues.size > 0) refreshSoon('queues', names(/^GET \/v2\/.*\/queues(\/\{queue\})?$/))
+  // A build brings jobs to queues, and agents take them.
+  if (changes.builds.size + changes.agents.size > 0)
+    refreshSoon('waiting jobs', names(/^GET \/v2\/.*\/queues\/\{queue\}\/(jobs|metrics)$/))
 }
 
 const names = (pattern: RegExp) => (name: unknown) => typeof name === 'string' && pattern.test(name)

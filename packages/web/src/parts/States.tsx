@@ -41,6 +41,10 @@ interface Query {
   refetch: () => unknown
 }
 
+/** What was shown is deleted, or no longer the person's to see. After other failures a page keeps what it has. */
+export const isGone = (error: Error | null): boolean =>
+  error instanceof ApiFailure && (error.status === 403 || error.status === 404)
+
 /** Instead of what a query has not brought. */
 export const NotLoaded = ({ query, rows }: { query: Query; rows?: number }) =>
   query.error === null ? (

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { keyOf } from '../../api/queries.ts'
+import { useLive } from '../../api/live.ts'
 import { agentQuery, clusterQuery } from '../../api/resource-queries.ts'
 import { Button } from '../../parts/Button.tsx'
 import { ConfirmDialog } from '../../parts/dialogs/ConfirmDialog.tsx'
@@ -10,7 +11,7 @@ import { Facts } from '../../parts/Facts.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { PauseDialog } from '../../parts/dialogs/PauseDialog.tsx'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
-import { Loading, Problem } from '../../parts/States.tsx'
+import { isGone, NotLoaded } from '../../parts/States.tsx'
 import { TimeOrNever } from '../../parts/time/Time.tsx'
 import { showFailure, showToast } from '../../parts/toasts/toasts.ts'
 import { stateOf } from '../agents/agent-state.ts'
@@ -20,12 +21,13 @@ import { PastJobs } from './PastJobs.tsx'
 
 export function AgentPage() {
   const { org, cluster, agent: id } = useParams({ strict: false })
-  const { data: agent, error, refetch } = useQuery(agentQuery(org ?? '', id ?? ''))
+  useLive(org ?? null)
+  const agentState = useQuery(agentQuery(org ?? '', id ?? ''))
+  const agent = agentState.data
   const { data: home } = useQuery(clusterQuery(org ?? '', cluster ?? ''))
   const [open, setOpen] = useState<'pause' | 'stop' | null>(null)
   const change = useChange(org ?? '', agent)
-  if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />
-  if (agent === undefined) return <Loading />
+  if (agent === undefined || isGone(agentState.error)) return <NotLoaded query={agentState} />
   const mayManage = home?.viewer?.may.manage === true && agent.connection_state === 'connected'
   return (
     <Page

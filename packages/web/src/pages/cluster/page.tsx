@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useLive } from '../../api/live.ts'
 import { clusterQuery } from '../../api/resource-queries.ts'
 import { Button } from '../../parts/Button.tsx'
 import { SectionHead } from '../../parts/settings/SectionHead.tsx'
@@ -8,11 +9,12 @@ import { Empty, NotLoaded } from '../../parts/States.tsx'
 import { NewQueueDialog } from './NewQueueDialog.tsx'
 import { ClusterLayout } from './ClusterLayout.tsx'
 import { Queues } from './Queues.tsx'
-import { queuesQuery, type Cluster, type ClusterAddress } from './queries.ts'
+import { followedQueuesQuery, type Cluster, type ClusterAddress } from './queries.ts'
 import { StartAgentDialog } from './StartAgentDialog.tsx'
 
 export function ClusterPage() {
   const address = useParams({ from: '/organizations/$org/clusters/$cluster' })
+  useLive(address.org)
   const { data: cluster } = useQuery(clusterQuery(address.org, address.cluster))
   const [isStarting, setStarting] = useState(false)
   return (
@@ -41,7 +43,7 @@ export function ClusterPage() {
 }
 
 function QueueList({ address, cluster }: { address: ClusterAddress; cluster: Cluster }) {
-  const queues = useQuery(queuesQuery(address.org, address.cluster))
+  const queues = useQuery(followedQueuesQuery(address.org, address.cluster))
   const [isNewOpen, setNewOpen] = useState(false)
   return (
     <>

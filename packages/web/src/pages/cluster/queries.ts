@@ -27,6 +27,12 @@ export const createQueue = (params: ClusterAddress, body: NewQueue, idempotencyK
 export const queuesQuery = (org: string, id: string) =>
   query(`GET ${cluster}/queues`, { params: { org, cluster: id }, query: { per_page: 100 } })
 
+/** For a page that shows the queues. The event stream tells of those that are paused, not of new and deleted ones. */
+export const followedQueuesQuery = (org: string, id: string) => ({
+  ...queuesQuery(org, id),
+  refetchInterval: 15_000,
+})
+
 export interface AgentDownload {
   file: string
   sha256: string

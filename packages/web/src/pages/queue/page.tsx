@@ -2,13 +2,14 @@ import { showLabel } from '../../parts/labels.ts'
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useLive } from '../../api/live.ts'
 import { clusterQuery, queueQuery, type QueueAddress } from '../../api/resource-queries.ts'
 import { Button } from '../../parts/Button.tsx'
 import { formatDuration } from '../../parts/time/durations.ts'
 import { Page } from '../../parts/Page.tsx'
 import { PauseDialog } from '../../parts/dialogs/PauseDialog.tsx'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
-import { Empty, Loading, Problem, ShowMore } from '../../parts/States.tsx'
+import { Empty, isGone, NotLoaded, ShowMore } from '../../parts/States.tsx'
 import { showFailure, showToast } from '../../parts/toasts/toasts.ts'
 import { AgentTable } from '../agents/AgentTable.tsx'
 import { useAgents } from '../agents/use-agents.ts'
@@ -21,15 +22,16 @@ import { WaitingJobs } from './WaitingJobs.tsx'
 export function QueuePage() {
   const address = useParams({ from: '/organizations/$org/clusters/$cluster/queues/$queue' })
   const { org, cluster: clusterId } = address
-  const { data: queue, error, refetch } = useQuery(queueQuery(address))
+  useLive(org)
+  const queueState = useQuery(queueQuery(address))
+  const queue = queueState.data
   const { data: cluster } = useQuery(clusterQuery(org, clusterId))
   const { data: metrics } = useQuery(metricsQuery(address))
   const waiting = useInfiniteQuery(waitingQuery(address))
   const { agents = [], list } = useAgents(org, { queueId: address.queue })
   const [open, setOpen] = useState<'pause' | 'start' | null>(null)
   const change = usePause(address)
-  if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />
-  if (queue === undefined) return <Loading />
+  if (queue === undefined || isGone(queueState.error)) return <NotLoaded query={queueState} />
   const isPaused = queue.dispatch_paused
   return (
     <Page
