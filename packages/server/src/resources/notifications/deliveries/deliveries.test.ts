@@ -5,6 +5,7 @@ import {
   anAdmin,
   anOrganization,
   aToken,
+  auditTrail,
   withFeature,
   type TestOrganization,
   type TestUser,
@@ -59,6 +60,17 @@ describe('GET /v2/organizations/{org.slug}/services/{uuid}/deliveries', () => {
     expect((await ask('GET', '/deliveries?state=pending')).list).toHaveLength(3)
     expect((await ask('GET', '/deliveries?state=dead')).list).toEqual([])
     expect((await ask('GET', '/deliveries?state=lost')).status).toBe(400)
+  })
+})
+
+describe('POST /v2/organizations/{org.slug}/services/{uuid}/deliveries/{id}/redeliver', () => {
+  it('is recorded in the audit log', async () => {
+    const { org, ask, path } = await aScene()
+    const { body } = await ask('POST', '/test')
+    expect((await ask('POST', `/deliveries/${body.id}/redeliver`)).status).toBe(200)
+    expect(await auditTrail(app, org, 'NOTIFICATION_DELIVERY_REDELIVERED')).toMatchObject([
+      { subject: { uuid: path.split('/').at(-1) }, data: { delivery_id: body.id } },
+    ])
   })
 })
 

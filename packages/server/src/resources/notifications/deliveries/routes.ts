@@ -65,8 +65,8 @@ const redeliverRoute = route({
   permission: 'manage_notification_services',
   answers: { 200: Delivery },
   errors: { 422: 'The service is disabled or broken.' },
-  async handler({ ctx, org, params }) {
-    const delivery = await redeliver(ctx, org, params.service, params.delivery)
+  async handler({ ctx, org, caller, params }) {
+    const delivery = await redeliver({ ctx, org, caller }, params.service, params.delivery)
     return ok(presentDelivery(ctx.config.url, org.slug, params.service, delivery))
   },
 })
