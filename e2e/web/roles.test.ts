@@ -14,12 +14,18 @@ interface Place {
   cluster: string
   queue: string
   team: string
+  /** Rows of the lists that the pages show, by what they are. */
+  ids: Readonly<
+    Record<'secret' | 'token' | 'service' | 'delivery' | 'schedule' | 'invitation' | 'reader', string>
+  >
 }
 
 /** A button or link, and the request that it is for. The request is refused or changes nothing that matters here. */
 interface Offer {
   page: string
   name: string
+  /** Where the page is another one for each role. */
+  key?: string
   request: readonly [method: string, path: string, body: object]
 }
 
@@ -30,11 +36,14 @@ const thePipeline = {
   configuration: 'steps: [{ command: a }]',
 }
 
-const offers = ({ slug, api, cluster, queue, team }: Place): Offer[] => {
+const offers = ({ slug, api, cluster, queue, team, ids }: Place, role: Role): Offer[] => {
   const pipeline = `${api}/pipelines/shown`
   const clusterApi = `${api}/clusters/${cluster}`
   const clusterPage = `/organizations/${slug}/clusters/${cluster}`
   const settings = `/organizations/${slug}/settings`
+  const pipelineSettings = `/${slug}/shown/settings`
+  const service = `${api}/services/${ids.service}`
+  const servicePage = `${settings}/services/${ids.service}`
   return [
     {
       page: `/${slug}`,
@@ -75,8 +84,109 @@ const offers = ({ slug, api, cluster, queue, team }: Place): Offer[] => {
       name: 'Download as CSV',
       request: ['GET', `${api}/audit_events`, {}],
     },
+    {
+      page: `${pipelineSettings}/danger`,
+      name: 'Archive',
+      request: ['POST', `${pipeline}/unarchive`, {}],
+    },
+    {
+      page: `/${slug}/${doomed(role)}/settings/danger`,
+      name: 'Delete…',
+      key: 'delete a pipeline',
+      request: ['DELETE', `${api}/pipelines/${doomed(role)}`, {}],
+    },
+    {
+      page: `${pipelineSettings}/schedules`,
+      name: 'New schedule',
+      request: ['POST', `${pipeline}/schedules`, {}],
+    },
+    {
+      page: `${pipelineSettings}/schedules`,
+      name: 'Run now: Nightly',
+      request: ['POST', `${pipeline}/builds`, { commit: 'HEAD', branch: 'main' }],
+    },
+    {
+      page: `${pipelineSettings}/schedules`,
+      name: 'More about Nightly',
+      request: ['PATCH', `${pipeline}/schedules/${ids.schedule}`, {}],
+    },
+    {
+      page: `${pipelineSettings}/retention`,
+      name: 'Show what would be deleted',
+      request: ['GET', `${pipeline}/retention/preview`, {}],
+    },
+    {
+      page: `${settings}/retention`,
+      name: 'Show what would be deleted',
+      request: ['GET', `${api}/retention/preview`, {}],
+    },
+    { page: `${settings}/services`, name: 'New service', request: ['POST', `${api}/services`, {}] },
+    { page: servicePage, name: 'Send test', request: ['POST', `${service}/test`, {}] },
+    { page: servicePage, name: 'Disable', request: ['PUT', `${service}/enable`, {}] },
+    {
+      page: `${servicePage}/deliveries/${ids.delivery}`,
+      name: 'Redeliver',
+      request: ['POST', `${service}/deliveries/${ids.delivery}/redeliver`, {}],
+    },
+    {
+      page: `${settings}/connections`,
+      name: 'New connection',
+      request: ['POST', `${api}/repository_connections`, {}],
+    },
+    { page: '/-/me/tokens', name: 'New token', request: ['POST', '/v2/user/access-tokens', {}] },
+    {
+      page: `/organizations/${slug}/clusters`,
+      name: 'New cluster',
+      request: ['POST', `${api}/clusters`, {}],
+    },
+    { page: `${clusterPage}/settings`, name: 'Delete…', request: ['DELETE', clusterApi, {}] },
+    {
+      page: `${clusterPage}/queues/${queue}`,
+      name: 'More about this queue',
+      request: ['PATCH', `${clusterApi}/queues/${queue}`, {}],
+    },
+    {
+      page: `${clusterPage}/tokens`,
+      name: 'New token',
+      request: ['POST', `${clusterApi}/tokens`, { description: 'Tried' }],
+    },
+    {
+      page: `${clusterPage}/tokens`,
+      name: 'Edit Rack',
+      request: ['PATCH', `${clusterApi}/tokens/${ids.token}`, {}],
+    },
+    { page: `${clusterPage}/secrets`, name: 'New secret', request: ['POST', `${clusterApi}/secrets`, {}] },
+    {
+      page: `${clusterPage}/secrets`,
+      name: 'More about DEPLOY_TOKEN',
+      request: ['PATCH', `${clusterApi}/secrets/${ids.secret}`, {}],
+    },
+    {
+      page: `${clusterPage}/maintainers`,
+      name: 'Add people…',
+      request: ['POST', `${clusterApi}/maintainers`, {}],
+    },
+    {
+      page: `${settings}/teams/${team}`,
+      name: 'Add pipelines…',
+      request: ['POST', `${api}/teams/${team}/pipelines`, {}],
+    },
+    {
+      page: `${settings}/members`,
+      name: 'Remove reader',
+      request: ['PATCH', `${api}/members/${ids.reader}`, {}],
+    },
+    {
+      page: `${settings}/invitations`,
+      name: 'Send again',
+      request: ['POST', `${api}/invitations/${ids.invitation}/resend`, {}],
+    },
+    { page: `${settings}/rules`, name: 'New rule', request: ['POST', `${api}/rules`, {}] },
   ]
 }
+
+/** A pipeline that the role may try to delete. */
+const doomed = (role: Role) => `doomed-by-${role}`
 
 async function run(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await millrace([...args, '--json'], theServer().settings)
@@ -113,7 +223,9 @@ async function aPlace(): Promise<Place> {
   await server.post(`${api}/teams/enable`, {}, admin)
   const cluster = await make('/clusters', { name: 'Machines' })
   const queue = await make(`/clusters/${cluster}/queues`, { key: 'default' })
-  const pipeline = await make('/pipelines', { ...thePipeline, cluster_id: cluster })
+  const pipelines: string[] = []
+  for (const name of ['Shown', ...roles.map(doomed)])
+    pipelines.push(await make('/pipelines', { ...thePipeline, name, cluster_id: cluster }))
   await make('/pipelines/shown/builds', { commit: 'HEAD', branch: 'main' })
   const people = Object.values((await server.get(`${api}/members?per_page=100`, admin)).body)
   const idOf = (name: Role) => String(people.find((person) => String(person['name']) === name)?.['id'])
@@ -129,10 +241,25 @@ async function aPlace(): Promise<Place> {
     const id = await make('/teams', { name })
     const role = name === 'maintainer' ? 'maintainer' : 'member'
     await make(`/teams/${id}/members`, { user_id: idOf(name), role })
-    if (access_level !== null) await make(`/teams/${id}/pipelines`, { pipeline_id: pipeline, access_level })
+    if (access_level !== null)
+      for (const pipeline_id of pipelines) await make(`/teams/${id}/pipelines`, { pipeline_id, access_level })
     if (name === 'maintainer') team = id
   }
-  return { slug, api, tokens, cluster, queue, team }
+  const service = await make('/services', {
+    provider: 'webhook',
+    settings: { url: 'https://hooks.example.com/builds' },
+  })
+  const invited = await server.post(`${api}/invitations`, { emails: ['guest@example.com'] }, admin)
+  const ids = {
+    reader: idOf('reader'),
+    service,
+    delivery: await make(`/services/${service}/test`, {}),
+    secret: await make(`/clusters/${cluster}/secrets`, { key: 'DEPLOY_TOKEN', value: 'correct horse' }),
+    token: await make(`/clusters/${cluster}/tokens`, { description: 'Rack' }),
+    schedule: await make('/pipelines/shown/schedules', { label: 'Nightly', cronline: '0 3 * * * UTC' }),
+    invitation: String(invited.body['0']?.['id']),
+  }
+  return { slug, api, tokens, cluster, queue, team, ids }
 }
 
 /** Events come as long as the page is open. */
@@ -175,17 +302,16 @@ withBrowser.describe('roles', () => {
       const tab = await visit()
       await signIn(tab, { url, token }, '/-/me')
       let shown = ''
-      for (const { page, name, request } of offers(place)) {
+      for (const { page, name, request, key = `${page}: ${name}` } of offers(place, role)) {
         if (page !== shown) await settle(tab.page, url + page)
         shown = page
         const main = tab.page.getByRole('main')
         const control = main.getByRole('button', { name }).or(main.getByRole('link', { name }))
-        const key = `${page}: ${name}`
         if ((await control.filter({ visible: true }).count()) > 0) (offered[key] ??= []).push(role)
         if (await isAllowed(token, request)) (allowed[key] ??= []).push(role)
       }
     }
     expect(offered).toEqual(allowed)
-    expect(Object.keys(allowed)).toHaveLength(offers(place).length)
+    expect(Object.keys(allowed)).toHaveLength(offers(place, 'admin').length)
   })
 })
