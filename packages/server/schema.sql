@@ -506,7 +506,7 @@ create table commit_statuses (
   id uuid not null,
   organization_id uuid not null,
   pipeline_id uuid not null,
-  build_id uuid not null,
+  build_id uuid,
   build_number integer not null,
   commit text not null,
   context text not null,

@@ -22,6 +22,7 @@ const common = {
   build_tags: false,
   publish_commit_status: true,
   publish_commit_status_per_step: false,
+  publish_status_when_not_built: true,
   pull_request_branch_filter_enabled: false,
   pull_request_branch_filter_configuration: null,
   skip_pull_request_builds_for_existing_commits: true,

@@ -19,8 +19,8 @@ export interface ReportedStatus extends Status {
   repository: string
   commit: string
   url: string
-  /** By which events of the check tell whose it is. */
-  externalId: string
+  /** By which events of the check tell whose it is; null: it is of no build. */
+  externalId: string | null
 }
 
 export const externalIdOf = (pipelineId: string, buildId: string): string =>

@@ -12,6 +12,7 @@ import { hostOf, hostSettings, locate } from '../source-hosts/settings.ts'
 import type { HostEvent } from '../source-hosts/events.ts'
 import { hostOfType } from '../source-hosts/hosts.ts'
 import { takeCheck, type BuiltAgain } from './checks.ts'
+import { publishNotNeeded } from './not-needed.ts'
 import * as deliveries from './queries.ts'
 import type { Target } from './queries.ts'
 import type { WebhookDelivery } from './read.ts'
@@ -123,6 +124,8 @@ async function takeOne(
   const decision = decide(rules, event, known)
   switch (decision.kind) {
     case 'ignore':
+      if (decision.notNeeded !== null)
+        await publishNotNeeded(trx, ctx, target, decision.notNeeded, decision.reason)
       return ignored(ref, decision.reason)
     case 'cancel':
       return cancelAll(trx, ctx, target, decision)
@@ -228,9 +231,16 @@ async function build(
   { unlessBuilt, mergeQueue }: Wanted,
 ): Promise<TakenOne> {
   const { branch } = request
-  const refusal =
-    (mergeQueue === null ? refuseByCondition(target, request) : null) ??
-    (await refuseBuilt(trx, target, request, unlessBuilt))
+  const judged = mergeQueue === null ? refuseByCondition(target, request) : null
+  if (judged !== null) {
+    const { commit, commitOrigin, pullRequest, tag } = request
+    if (judged.isNotNeeded && commitOrigin === 'own' && pullRequest?.fork !== true && tag === null) {
+      const of = { commit: pullRequest?.head ?? commit, isForPullRequest: pullRequest !== null }
+      await publishNotNeeded(trx, ctx, target, of, judged.reason)
+    }
+    return ignored(branch, judged.reason)
+  }
+  const refusal = await refuseBuilt(trx, target, request, unlessBuilt)
   if (refusal !== null) return ignored(branch, refusal)
   const created = await inSavepoint(
     trx,
@@ -244,14 +254,20 @@ async function build(
 }
 
 /** The condition sees the build that the request asks for; it has no number, and its id is not stored. */
-function refuseByCondition(target: Target, request: BuildRequest): string | null {
+function refuseByCondition(
+  target: Target,
+  request: BuildRequest,
+): { reason: string; isNotNeeded: boolean } | null {
   const { filter_enabled: isOn, filter_condition: condition } = hostSettings(target.provider_settings)
   if (!isOn || !condition) return null
   const organization = { id: target.organization_id, slug: target.organization_slug }
   const build = requestedBuild(request, { organization, pipeline: target, creator: null }, target.env)
   const judged = evaluateCondition(condition, conditionFacts(build))
-  if (!judged.ok) return `The filter condition cannot be decided: ${judged.message}.`
-  return judged.value ? null : `The filter condition does not hold: ${condition}`
+  if (!judged.ok)
+    return { reason: `The filter condition cannot be decided: ${judged.message}.`, isNotNeeded: false }
+  return judged.value
+    ? null
+    : { reason: `The filter condition does not hold: ${condition}`, isNotNeeded: true }
 }
 
 async function refuseBuilt(

@@ -16,6 +16,7 @@ import type {
   Pushed,
 } from '../source-hosts/events.ts'
 import type { SourceHost } from '../source-hosts/host.ts'
+import type { NotNeeded } from './not-needed.ts'
 
 /** The fields of a build that depend on the event. */
 export type Wanted = Pick<
@@ -31,7 +32,8 @@ export type Wanted = Pick<
 type Decision =
   | { kind: 'build'; wanted: Wanted }
   | { kind: 'cancel'; branch: string; reason: string }
-  | { kind: 'ignore'; reason: string }
+  /** `notNeeded`: a rule of the pipeline says that the commit needs no build. */
+  | { kind: 'ignore'; reason: string; notNeeded: NotNeeded | null }
 
 interface Rules {
   host: SourceHost
@@ -72,7 +74,11 @@ export interface KnownPull {
   pull: Pull
 }
 
-const ignore = (reason: string): Decision => ({ kind: 'ignore', reason })
+const ignore = (reason: string, notNeeded: NotNeeded | null = null): Decision => ({
+  kind: 'ignore',
+  reason,
+  notNeeded,
+})
 
 function decideDeleted({ settings }: Rules, { ref, name }: Deleted): Decision {
   if (ref === 'tag') return ignore(`The tag ${name} was deleted; nothing is built.`)
@@ -91,8 +97,14 @@ function decideDestroyed({ settings }: Rules, { branch }: MergeGroupDestroyed): 
 
 function decidePushed(rules: Rules, push: Pushed, known: KnownPull | null): Decision {
   const { settings } = rules
-  const refusal = refusePush(rules, push)
+  const refusal = refusePushBySettings(rules, push)
   if (refusal !== null) return ignore(refusal)
+  const filtered = refuseByFilter(rules, push.name)
+  if (filtered !== null) {
+    // The event of an open pull request decides about its newest commit.
+    const isDecided = push.ref === 'branch' && !(settings.build_pull_requests && known !== null)
+    return ignore(filtered, isDecided ? { commit: push.commit, isForPullRequest: false } : null)
+  }
   if (hasSkipWord(push.message)) return ignore('The commit message asks for no build.')
   const pull = push.ref === 'branch' && settings.build_pull_requests ? known : null
   return {
@@ -113,8 +125,13 @@ function decidePushed(rules: Rules, push: Pushed, known: KnownPull | null): Deci
   }
 }
 
-function refusePush(rules: Rules, { ref, name }: Pick<Pushed, 'ref' | 'name'>): string | null {
-  const { settings } = rules
+const refusePush = (rules: Rules, push: Pick<Pushed, 'ref' | 'name'>): string | null =>
+  refusePushBySettings(rules, push) ?? refuseByFilter(rules, push.name)
+
+function refusePushBySettings(
+  { settings }: Rules,
+  { ref, name }: Pick<Pushed, 'ref' | 'name'>,
+): string | null {
   if (settings.trigger_mode !== 'code')
     return `Pushes are not built: trigger_mode is ${settings.trigger_mode}.`
   if (ref === 'tag' && !settings.build_tags) return `The tag ${name} is not built: build_tags is off.`
@@ -124,7 +141,7 @@ function refusePush(rules: Rules, { ref, name }: Pick<Pushed, 'ref' | 'name'>): 
   if (settings.build_merge_group_checks_requested && name.startsWith('gh-readonly-queue/')) {
     return `${name} is built when its merge group asks for checks.`
   }
-  return refuseByFilter(rules, name)
+  return null
 }
 
 const refuseByFilter = ({ branchFilter }: Rules, name: string): string | null =>
@@ -168,7 +185,11 @@ function decidePullRequest(rules: Rules, event: PullRequestChanged, known: Known
   if (pull === undefined)
     return ignore(`${named} is not known from an earlier delivery, so neither is its commit.`)
   const reason = refusePull(rules, event, pull)
-  if (reason !== null) return ignore(`${named}: ${reason}`)
+  if (reason !== null) {
+    const isNotNeeded =
+      reason === refusePullByFilter(rules, pull) && !pull.isFork && !isBuiltByPush(rules, pull)
+    return ignore(`${named}: ${reason}`, isNotNeeded ? { commit: pull.commit, isForPullRequest: true } : null)
+  }
   return { kind: 'build', wanted: wantPull(rules, event, pull) }
 }
 
@@ -193,16 +214,24 @@ function refusePull(rules: Rules, { reason }: PullRequestChanged, pull: Pull): s
   if (pull.isFork && pull.fork === null) {
     return `it comes from a fork that is gone, and ${host.name} keeps its commits nowhere else.`
   }
-  if (settings.ignore_default_branch_pull_requests && pull.branch === rules.defaultBranch) {
+  const filtered = refusePullByFilter(rules, pull)
+  if (filtered !== null) return filtered
+  if (reason === 'pushed' && !pull.isFork && isBuiltByPush(rules, pull))
+    return `the push to ${pull.branch} is built.`
+  return hasSkipWord(pull.title) ? 'its title asks for no build.' : null
+}
+
+const isBuiltByPush = (rules: Rules, { branch }: Pull): boolean =>
+  refusePush(rules, { ref: 'branch', name: branch }) === null
+
+function refusePullByFilter({ settings, defaultBranch }: Rules, pull: Pull): string | null {
+  if (settings.ignore_default_branch_pull_requests && pull.branch === defaultBranch) {
     return `it is of the default branch, and ignore_default_branch_pull_requests is on.`
   }
   const filter = settings.pull_request_branch_filter_configuration
-  if (settings.pull_request_branch_filter_enabled && filter && !matchesBranch(filter, pull.branch)) {
-    return `${pull.branch} does not match the pull request branch filter "${filter}".`
-  }
-  const isBuiltByPush = refusePush(rules, { ref: 'branch', name: pull.branch }) === null
-  if (reason === 'pushed' && !pull.isFork && isBuiltByPush) return `the push to ${pull.branch} is built.`
-  return hasSkipWord(pull.title) ? 'its title asks for no build.' : null
+  const isFiltered =
+    settings.pull_request_branch_filter_enabled && filter && !matchesBranch(filter, pull.branch)
+  return isFiltered ? `${pull.branch} does not match the pull request branch filter "${filter}".` : null
 }
 
 function wantPull(rules: Rules, event: PullRequestChanged, pull: Pull): Wanted {

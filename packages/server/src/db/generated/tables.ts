@@ -382,7 +382,7 @@ export interface Tables {
     id: string
     organization_id: string
     pipeline_id: string
-    build_id: string
+    build_id: string | null
     build_number: number
     commit: string
     context: string

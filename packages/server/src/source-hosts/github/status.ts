@@ -57,7 +57,7 @@ function checkRun(
     name,
     head_sha: commit,
     details_url: url,
-    external_id: externalId,
+    ...(externalId === null ? {} : { external_id: externalId }),
     ...(conclusion === undefined ? { status: 'in_progress' } : { status: 'completed', conclusion }),
     ...(state === 'failure' ? { actions: [retryFailed] } : {}),
     output: {

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { StepRow } from '@millrace/engine/rows.ts'
 import type { StepDefinition, NotifyEntry } from '@millrace/engine/steps/types.ts'
 import { isPreflight } from '../../../db/preflight.ts'
+import { isFork } from '../../../conductor/trust.ts'
 import { selectFields, stepColumns } from '../../../conductor/rows.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
 import { newestTransaction } from '../../../events/newest.ts'
@@ -112,6 +113,7 @@ interface PublishedBuild {
   number: number
   /** For a pull request that is built as merged, its newest commit. */
   commit: string
+  is_fork: boolean
   provider_settings: Settings
   notify: readonly NotifyEntry[]
 }
@@ -120,7 +122,7 @@ interface PublishedBuild {
 export async function findPublished(db: Db, id: string): Promise<PublishedBuild | undefined> {
   const { rows } = await sql<PublishedBuild>`
     select b.organization_id, b.pipeline_id, b.id, b.number, coalesce(b.pull_request ->> 'head', b.commit) as commit,
-      p.provider_settings, b.notify
+      coalesce(${isFork}, false) as is_fork, p.provider_settings, b.notify
     from builds b join pipelines p on p.id = b.pipeline_id
     where b.id = ${id} and not ${isPreflight} and coalesce(b.pull_request ->> 'head', b.commit) ~ '^[0-9a-f]{12,64}$'`.execute(
     db,
@@ -169,17 +171,46 @@ export async function upsert(
   return (numAffectedRows ?? 0n) > 0n
 }
 
+/** How long a status is kept of a commit that needed no build. */
+const keptDays = 90
+
+/** False: the commit has a status with this context, of a build or of an earlier event, or nobody can be told. */
+export async function insertNotNeeded(
+  trx: Trx,
+  { organizationId, pipelineId }: { organizationId: string; pipelineId: string },
+  status: { id: string; commit: string; context: string; description: string },
+  at: string,
+): Promise<boolean> {
+  await sql`
+    delete from commit_statuses
+    where organization_id = ${organizationId} and pipeline_id = ${pipelineId} and build_id is null
+      and changed_at < ${at}::timestamptz - make_interval(days => ${keptDays})`.execute(trx)
+  const { id, commit, context, description } = status
+  const { rows } = await sql`
+    insert into commit_statuses (id, organization_id, pipeline_id, build_id, build_number, commit, context, state,
+      description, changed_at, next_attempt_at)
+    select ${id}, p.organization_id, p.id, null, 0, ${commit}, ${context}, 'success', ${description}, ${at}, ${at}
+    from pipelines p
+    join repository_connections c on c.organization_id = p.organization_id and c.host = p.repository_host
+    where p.organization_id = ${organizationId} and p.id = ${pipelineId}
+      and coalesce(c.token_sealed, c.private_key_sealed) is not null
+    on conflict do nothing returning id`.execute(trx)
+  return rows.length > 0
+}
+
 export interface DueStatus extends Status {
   id: string
   pipeline_id: string
-  build_id: string
+  /** Null: no build was needed. */
+  build_id: string | null
   organization_id: string
   version: number
   commit: string
   changed_at: string
   attempts: number
   repository: string
-  build_path: string
+  /** The page of the build, or of the pipeline. */
+  path: string
   connection: Connection | null
 }
 
@@ -215,7 +246,7 @@ export async function claimDue(db: Db, pipelineId: string, now: string): Promise
     left join repository_connections c on c.organization_id = p.organization_id and c.host = p.repository_host
     where s.id = due.id and p.id = s.pipeline_id
     returning s.id, s.organization_id, s.pipeline_id, s.build_id, s.version, s.commit, s.context, s.state, s.description, s.changed_at, s.attempts,
-      coalesce(s.output, '{}') as output, p.repository, '/' || o.slug || '/' || p.slug || '/builds/' || s.build_number as build_path,
+      coalesce(s.output, '{}') as output, p.repository, '/' || o.slug || '/' || p.slug || case when s.build_id is null then '' else '/builds/' || s.build_number end as path,
       c.id as connection_id, c.type, c.api_url, c.token_sealed, c.token_key_id, c.app_id, c.installation_id,
       c.private_key_sealed, c.private_key_id, c.private_key_hint`.execute(db)
   return rows.map(({ connection_id: id, type, api_url, ...row }) => ({

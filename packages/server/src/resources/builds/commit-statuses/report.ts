@@ -90,8 +90,8 @@ async function send(ctx: Context, status: DueStatus): Promise<Problem | null> {
   const reported = {
     ...status,
     repository,
-    url: `${ctx.config.url}${status.build_path}`,
-    externalId: externalIdOf(status.pipeline_id, status.build_id),
+    url: `${ctx.config.url}${status.path}`,
+    externalId: status.build_id && externalIdOf(status.pipeline_id, status.build_id),
   }
   const request = host.status.requestFor(reported)
   const permissions = request.permissions ?? {}

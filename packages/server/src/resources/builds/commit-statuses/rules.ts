@@ -14,6 +14,7 @@ interface StatusBuild {
   state: BuildState
   blockedState: BlockedState | null
   isForPullRequest: boolean
+  isOfFork: boolean
   pipelineSlug: string
   notify: readonly NotifyEntry[]
 }
@@ -32,18 +33,19 @@ export function statusesOf(
   settings: HostSettings,
   holds: Holds,
 ): Status[] {
-  const base = `millrace/${build.pipelineSlug}`
-  const isSeparate = settings.separate_pull_request_statuses && build.isForPullRequest
-  const context = isSeparate ? `${base}/pr` : base
+  const base = contextOfPipeline(build.pipelineSlug, false, settings)
+  const context = contextOfPipeline(build.pipelineSlug, build.isForPullRequest, settings)
+  const isSuccessWithoutSteps = settings.publish_status_when_not_built && !build.isOfFork
+  const shown = (blockedAsPending: boolean) => buildStatus(build, { blockedAsPending, isSuccessWithoutSteps })
   const own = settings.publish_commit_status
-    ? [{ context, ...buildStatus(build, settings.publish_blocked_as_pending) }]
+    ? [{ context, ...shown(settings.publish_blocked_as_pending) }]
     : []
   const perStep =
     settings.publish_commit_status && settings.publish_commit_status_per_step
       ? stepStatuses(context, steps, settings)
       : []
   const asked = [
-    ...buildNotices(build, base, holds),
+    ...buildNotices(build, base, holds, shown),
     ...steps.flatMap((step) => stepNotices(step, base, holds)),
   ]
   const custom = settings.prevent_custom_statuses_from_using_buildkite_prefix
@@ -54,9 +56,20 @@ export function statusesOf(
   return [...all.values()]
 }
 
+export function contextOfPipeline(slug: string, isForPullRequest: boolean, settings: HostSettings): string {
+  const isSeparate = settings.separate_pull_request_statuses && isForPullRequest
+  return isSeparate ? `millrace/${slug}/pr` : `millrace/${slug}`
+}
+
+interface StatusRules {
+  blockedAsPending: boolean
+  /** Whether a build none of whose steps applies is a success. */
+  isSuccessWithoutSteps: boolean
+}
+
 function buildStatus(
   { number, state, blockedState }: StatusBuild,
-  blockedAsPending: boolean,
+  { blockedAsPending, isSuccessWithoutSteps }: StatusRules,
 ): Omit<Status, 'context'> {
   const status = (shown: StatusState, words: string) => ({
     state: shown,
@@ -84,7 +97,9 @@ function buildStatus(
     case 'skipped':
       return status('skipped', 'was skipped')
     case 'not_run':
-      return status('skipped', 'did not run')
+      return isSuccessWithoutSteps
+        ? { state: 'success', description: `not needed: none of the steps of build #${number} applies` }
+        : status('skipped', 'did not run')
   }
 }
 
@@ -142,11 +157,16 @@ function stepStatus(step: DefinedStep): Omit<Status, 'context'> | null {
 }
 
 /** Like other notifications, sent once the build is failing, blocked or finished. */
-function buildNotices(build: StatusBuild, base: string, holds: Holds): Status[] {
+function buildNotices(
+  build: StatusBuild,
+  base: string,
+  holds: Holds,
+  shown: (blockedAsPending: boolean) => Omit<Status, 'context'>,
+): Status[] {
   const isReported = build.state === 'failing' || build.state === 'blocked' || isFinalBuild(build.state)
   if (!isReported) return []
   return askedStatuses(build.notify, base).flatMap(({ entry, blockedAsPending, status: named }) =>
-    holds(entry, null) ? [{ ...named, ...buildStatus(build, blockedAsPending) }] : [],
+    holds(entry, null) ? [{ ...named, ...shown(blockedAsPending) }] : [],
   )
 }
 

@@ -78,6 +78,7 @@ async function updateBuild(trx: Trx, ctx: Context, id: string): Promise<string |
       state: build.state,
       blockedState: build.blockedState,
       isForPullRequest: Boolean(build.pullRequest),
+      isOfFork: published.is_fork,
       pipelineSlug: build.pipeline.slug,
       notify: published.notify,
     },
