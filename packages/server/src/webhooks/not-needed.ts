@@ -7,12 +7,7 @@ import { enqueueReports } from '../resources/builds/commit-statuses/report.ts'
 import { contextOfPipeline } from '../resources/builds/commit-statuses/rules.ts'
 import { hostSettings } from '../source-hosts/settings.ts'
 import { findBuilt, type Target } from './queries.ts'
-
-/** A commit of the repository itself. The author of a fork must not decide that no build is needed. */
-export interface NotNeeded {
-  commit: string
-  isForPullRequest: boolean
-}
+import type { NotNeeded } from './rules.ts'
 
 /** GitHub takes no longer descriptions. */
 const longestDescription = 140

@@ -16,7 +16,6 @@ import type {
   Pushed,
 } from '../source-hosts/events.ts'
 import type { SourceHost } from '../source-hosts/host.ts'
-import type { NotNeeded } from './not-needed.ts'
 
 /** The fields of a build that depend on the event. */
 export type Wanted = Pick<
@@ -27,6 +26,12 @@ export type Wanted = Pick<
   mergeQueue: CommitNamed['mergeQueue']
   /** No build is made if the commit was built there. */
   unlessBuilt: 'on_any_branch' | 'on_this_branch' | null
+}
+
+/** A commit of the repository itself. The author of a fork must not decide that no build is needed. */
+export interface NotNeeded {
+  commit: string
+  isForPullRequest: boolean
 }
 
 type Decision =
