@@ -334,6 +334,7 @@ create table builds (
   host_event jsonb,
   from_fork boolean,
   worked_seconds double precision not null default 0,
+  found_by text,
   constraint builds_pkey PRIMARY KEY (id),
   constraint builds_number_key UNIQUE (pipeline_id, number),
   constraint builds_canceled_by_fkey FOREIGN KEY (canceled_by) REFERENCES users(id) ON DELETE SET NULL,
@@ -1121,6 +1122,7 @@ create table pipeline_polls (
   claim uuid,
   polled_at timestamp(3) with time zone,
   error text,
+  delivered_at timestamp(3) with time zone,
   constraint pipeline_polls_pkey PRIMARY KEY (pipeline_id),
   constraint pipeline_polls_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
 );
@@ -1326,6 +1328,24 @@ END),
   constraint repository_connections_type_check CHECK ((type = ANY (ARRAY['github'::text, 'github_app'::text, 'github_enterprise_app'::text, 'gitlab'::text, 'bitbucket'::text, 'gitea'::text, 'forgejo'::text, 'git'::text]))),
   constraint repository_connections_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
   constraint repository_connections_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+
+create table repository_pushes (
+  pipeline_id uuid not null,
+  ref text not null,
+  number integer not null,
+  organization_id uuid not null,
+  from_commit text,
+  commit text,
+  tag_commit text,
+  found_by text not null,
+  seen_at timestamp(3) with time zone not null,
+  delivered_at timestamp(3) with time zone,
+  is_ordered boolean not null,
+  build_number integer,
+  constraint repository_pushes_pkey PRIMARY KEY (pipeline_id, ref, number),
+  constraint repository_pushes_found_by_check CHECK ((found_by = ANY (ARRAY['webhook'::text, 'hook'::text, 'poll'::text, 'reconcile'::text]))),
+  constraint repository_pushes_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
 );
 
 create table retention_progress (
@@ -1824,6 +1844,9 @@ CREATE INDEX pipelines_repository_host ON pipelines USING btree (organization_id
 CREATE INDEX pipelines_template ON pipelines USING btree (pipeline_template_id);
 CREATE INDEX pull_requests_branch ON pull_requests USING btree (pipeline_id, branch) WHERE (NOT is_fork);
 CREATE INDEX repository_commits_age ON repository_commits USING btree (seen_at);
+CREATE INDEX repository_pushes_seen ON repository_pushes USING btree (seen_at);
+CREATE INDEX repository_pushes_undelivered ON repository_pushes USING btree (pipeline_id, seen_at) WHERE (delivered_at IS NULL);
+CREATE INDEX repository_pushes_unordered ON repository_pushes USING btree (pipeline_id, ref) WHERE (NOT is_ordered);
 CREATE INDEX rules_page ON rules USING btree (organization_id, created_at, id);
 CREATE INDEX sign_in_links_age ON sign_in_links USING btree (expires_at);
 CREATE INDEX sign_in_links_user ON sign_in_links USING btree (user_id);

@@ -395,6 +395,13 @@ const scenes: Partial<Record<Loop, Scene>> = {
       return delivery
     },
   ),
+  repository_pushes: expiring('repository_pushes', 'ref', 'expire_webhook_deliveries', async (org) => {
+    const [{ id }, ref] = [await aPipeline(app, org, 'steps: [{ command: a }]'), unique('refs/heads/a')]
+    await sql`
+      insert into repository_pushes (pipeline_id, ref, number, organization_id, commit, found_by, seen_at, is_ordered)
+      values (${id}, ${ref}, 1, ${org.id}, '', 'webhook', now() - interval '40 days', true)`.execute(app.db)
+    return ref
+  }),
   deliveries_expired: expiring('notification_deliveries', 'id', 'expire_deliveries', async (org) => {
     const [service, id] = [await aWebhook(org), newId()]
     await sql`
@@ -844,5 +851,5 @@ const ownLoops: string[] = [
   'resources/notifications/services/load-snapshots.ts: for (const { orgId, buildId } of builds) {',
   'resources/people/access-token/revoke-inactive.ts: for (const organizationId of token.lost) {',
   'resources/pipelines/pipelines/seal-plain.ts: for (const { id, organization_id: orgId, repository, webhook_token: token } of rows) {',
-  'webhooks/poll.ts: for (const move of movesOf(await polls.listRefs(ctx.db, claimed), refs).slice(0, mostMoves)) {',
+  'webhooks/poll.ts: for (const move of found.moved.slice(0, mostMoves)) {',
 ]

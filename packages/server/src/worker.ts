@@ -23,6 +23,7 @@ import { expireCaches } from './resources/pipelines/caches/expire.ts'
 import { enqueueOverdueReports, reportStatuses } from './resources/builds/commit-statuses/report.ts'
 import { hasTouchedBuilds } from './resources/builds/commit-statuses/queries.ts'
 import { updateStatuses } from './resources/builds/commit-statuses/update-statuses.ts'
+import { expirePushes } from './webhooks/ledger-queries.ts'
 import { enqueuePolls, pollAndContinue } from './webhooks/poll.ts'
 import { hasPolls, pollTimes } from './webhooks/poll-queries.ts'
 import { expireCommits, expireWebhookDeliveries } from './webhooks/queries.ts'
@@ -70,7 +71,10 @@ export const handlers: Handlers<Context> = {
   expire_log_chunks: (ctx) => expireLogChunks(ctx.db, ctx.now()),
   expire_rate_limits: expireRateLimits,
   expire_sessions: expireSessions,
-  expire_webhook_deliveries: expireWebhookDeliveries,
+  expire_webhook_deliveries: async (ctx) => {
+    await expireWebhookDeliveries(ctx)
+    await expirePushes(ctx)
+  },
   make_partitions: (ctx) => makePartitions(ctx.db, ctx.now(), ctx.log),
   poll_repository: pollAndContinue,
   report_commit_statuses: reportStatuses,
@@ -229,7 +233,7 @@ export const rowsOfTasks: Readonly<Record<Kind, OverRows['rows']>> = {
     'refresh_tokens',
     'sign_in_links',
   ],
-  expire_webhook_deliveries: ['webhook_deliveries'],
+  expire_webhook_deliveries: ['webhook_deliveries', 'repository_pushes'],
   make_partitions: partitions,
   poll_repository: oneRow,
   report_commit_statuses: ['status_reports'],

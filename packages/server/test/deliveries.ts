@@ -201,7 +201,7 @@ function githubPush(host: string, { ref, commit, message, deleted, repository }:
   }
   return {
     ref,
-    before: commitOf('before'),
+    before: deleted ? commit : commitOf('before'),
     after: deleted ? noCommit : commit,
     created: false,
     deleted,
@@ -221,7 +221,7 @@ const pushes: Record<Host, (options: Required<PushOptions>) => TestDelivery> = {
     gitlabEvent(ref.startsWith('refs/tags/') ? 'Tag Push Hook' : 'Push Hook', {
       object_kind: ref.startsWith('refs/tags/') ? 'tag_push' : 'push',
       ref,
-      before: commitOf('before'),
+      before: deleted ? commit : commitOf('before'),
       after: deleted ? noCommit : commit,
       checkout_sha: deleted ? null : commit,
       user_name: 'Ada Example',

@@ -38,6 +38,9 @@ export interface Author {
   email: string | null
 }
 
+/** How the push or event that a build is of was heard of. */
+export type FoundBy = 'webhook' | 'hook' | 'poll' | 'reconcile'
+
 export interface BuildRequest {
   pipelineId: string
   source: 'webhook' | 'api' | 'ui' | 'trigger_job' | 'schedule'
@@ -54,6 +57,8 @@ export interface BuildRequest {
   pullRequest: PullRequest | null
   /** Set for builds that a source host's event made. */
   hostEvent?: BuildSourceEvent | null
+  /** Set for them too. */
+  foundBy?: FoundBy | null
   cleanCheckout: boolean
   ignoreBranchFilters: boolean
   rebuiltFrom: { id: string; number: number } | null

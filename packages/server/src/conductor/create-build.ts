@@ -223,6 +223,7 @@ function insertBuild(
     pull_request: json(build.pullRequest),
     from_fork: target.isFromFork,
     host_event: json(build.hostEvent),
+    found_by: request.foundBy ?? null,
     clean_checkout: build.cleanCheckout,
     rebuilt_from: json(build.rebuiltFrom),
     triggered_from: json(build.triggeredFrom),

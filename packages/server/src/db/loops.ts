@@ -45,6 +45,7 @@ export const loops = {
   polls_changed: 'a poll whose pipeline has changed',
   rate_limits: 'a count that has expired',
   refresh_tokens: 'a refresh token that has expired',
+  repository_pushes: 'a movement of a branch or tag that is kept no longer',
   retention: 'a pipeline with something to expire',
   retention_of_tests: 'an organization with test runs to expire',
   schedules: 'a schedule that is due',

@@ -31,9 +31,9 @@ const sampleOf = (type: HostType, sender: HostType, known: Known, event: string)
   unknown: { headers: { [event]: 'something_else' }, body: { repository: {} } },
 })
 
-const postReceive = (after: string, ref: string): TestDelivery => ({
+const postReceive = (after: string, ref: string, before = commitOf('before')): TestDelivery => ({
   headers: {},
-  body: `${commitOf('before')} ${after} ${ref}\n`,
+  body: `${before} ${after} ${ref}\n`,
 })
 
 const samples: readonly Sample[] = [
@@ -49,7 +49,7 @@ const samples: readonly Sample[] = [
     sender: 'git',
     push: postReceive(commitOf('head'), 'refs/heads/main'),
     tag: postReceive(commitOf('head'), 'refs/tags/v1'),
-    deletion: postReceive(noCommit, 'refs/heads/old'),
+    deletion: postReceive(noCommit, 'refs/heads/old', commitOf('head')),
     pull: null,
     unknown: null,
   },
@@ -126,7 +126,8 @@ describe.each(samples)('$type', ({ type, sender, push, tag, deletion }) => {
   })
 
   it('reads the deletion of a branch', () => {
-    expect(read(deletion)).toEqual([{ kind: 'deleted', ref: 'branch', name: 'old' }])
+    const before = commitOf('head')
+    expect(read(deletion)).toEqual([{ kind: 'deleted', ref: 'branch', name: 'old', before }])
   })
 
   it('answers 400 to a body that cannot be understood', () => {

@@ -11,6 +11,10 @@ export interface Pushed {
   kind: 'pushed'
   ref: 'branch' | 'tag'
   name: string
+  /** Where the ref was; null: it was created, or the sender does not say. */
+  before: string | null
+  /** Where the ref is: the commit, or the object of an annotated tag. */
+  after: string
   commit: string
   /** Null where the sender does not say. */
   message: string | null
@@ -21,6 +25,8 @@ export interface Deleted {
   kind: 'deleted'
   ref: 'branch' | 'tag'
   name: string
+  /** Null where the sender does not say. */
+  before: string | null
 }
 
 export type PullRequestReason =

@@ -79,3 +79,7 @@ export const unknownRef = (ref: string): Ignored =>
   ignored(`The ref ${ref.slice(0, 200)} is neither branch nor tag.`)
 
 export const isZero = (commit: string): boolean => /^0+$/.test(commit)
+
+/** Where a ref was before a push; null: it did not exist, or the sender does not say. */
+export const beforeOf = (commit: string | null | undefined): string | null =>
+  commit && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(commit) && !isZero(commit) ? commit : null

@@ -24,7 +24,14 @@ interface LsRemoteOptions {
   timeoutMs?: number
 }
 
-export type RemoteRefs = { ok: true; refs: Map<string, string> } | { ok: false; reason: string }
+export type RemoteRefs =
+  | {
+      ok: true
+      refs: Map<string, string>
+      /** The objects of annotated tags, by refs. */
+      tagObjects: Map<string, string>
+    }
+  | { ok: false; reason: string }
 
 const mostOutputBytes = 32 * 1024 * 1024
 const keptErrorBytes = 4096
@@ -35,7 +42,10 @@ export async function lsRemote(repository: string, options: LsRemoteOptions): Pr
     const remote = await findRemote(repository, options, key?.keyFile ?? null)
     if ('reason' in remote) return { ok: false, reason: remote.reason }
     const result = await runGit(remote, options.timeoutMs ?? 20_000)
-    if (result.ok) return { ok: true, refs: readRefs(result.output) }
+    if (result.ok) {
+      const { output } = result
+      return { ok: true, refs: readRefs(output), tagObjects: readTagObjects(output) }
+    }
     return remote.withholds ? { ok: false, reason: `${result.reason} ${notOverHttp}` } : result
   } finally {
     await key?.remove()
@@ -44,13 +54,27 @@ export async function lsRemote(repository: string, options: LsRemoteOptions): Pr
 
 /** Commits by refs; for an annotated tag, the commit it points to. */
 export function readRefs(output: string): Map<string, string> {
-  const refs = new Map<string, string>()
-  for (const line of output.split('\n')) {
-    const match = /^([0-9a-f]{40}|[0-9a-f]{64})\t(refs\/(?:heads|tags)\/[^\s^]+)(\^\{\})?$/.exec(line)
-    if (match !== null) refs.set(match[2] ?? '', match[1] ?? '')
-  }
-  return refs
+  return new Map(readLines(output).map(({ ref, object }) => [ref, object]))
 }
+
+/** The line of a tag's object comes before the one of its commit. */
+function readTagObjects(output: string): Map<string, string> {
+  const lines = readLines(output)
+  return new Map(
+    lines.flatMap(({ ref, isPeeled }, index) => {
+      const before = lines[index - 1]
+      return isPeeled && before?.ref === ref ? [[ref, before.object] as const] : []
+    }),
+  )
+}
+
+const readLines = (output: string) =>
+  output.split('\n').flatMap((line) => {
+    const match = /^([0-9a-f]{40}|[0-9a-f]{64})\t(refs\/(?:heads|tags)\/[^\s^]+)(\^\{\})?$/.exec(line)
+    return match === null
+      ? []
+      : [{ ref: match[2] ?? '', object: match[1] ?? '', isPeeled: match[3] !== undefined }]
+  })
 
 const notOverHttp =
   'The credentials of the connection were not sent: over plain http they go only to addresses that MILLRACE_OUTBOUND_ALLOW names.'

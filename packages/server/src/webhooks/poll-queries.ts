@@ -12,11 +12,19 @@ export interface ClaimedPoll extends PollClaim {
   userinfo_sealed: Buffer | null
   userinfo_key_id: string | null
   polled_at: string | null
+  poll_interval_seconds: number | null
 }
+
+/** Pipelines that are not polled are, at this interval, from the first delivery on. */
+const reconcileSeconds = 600
+
+/** After an error the repository is not asked again for so long: often nobody has given the server access to it. */
+const failedReconcileSeconds = 3600
 
 /** For queries with `pipelines p` and its `pipeline_polls q`: the settings have changed. */
 const isOutdated = sql<boolean>`
-  (p.poll_interval_seconds is null or p.archived_at is not null or p.repository <> q.repository)`
+  (p.archived_at is not null or p.repository <> q.repository
+    or p.poll_interval_seconds is null and (q.delivered_at is null or p.webhooks_disabled_at is not null))`
 
 /** For queries of `pipeline_polls q`. */
 const isClaimed = ({ pipeline_id, organization_id, claim }: PollClaim) =>
@@ -67,15 +75,16 @@ const mostAtOnce = 8
  */
 export async function listDue(db: Db, now: string, ending: number): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
-      select pipeline_id as id from pipeline_polls
-      where next_poll_at <= ${now} and ${mayBeTried('polls', sql`pipeline_polls.pipeline_id::text`, now)} order by next_poll_at
+      select pipeline_id as id from pipeline_polls join pipelines p on p.id = pipeline_id
+      where next_poll_at <= ${now} and ${mayBeTried('polls', sql`pipeline_polls.pipeline_id::text`, now)}
+      order by p.poll_interval_seconds is null, next_poll_at
       limit greatest(0, ${mostAtOnce + ending} - (
         select count(*) from graphile_worker.jobs where task_identifier = 'poll_repository'
           and (locked_at is null or locked_at > now() - interval '1 minute')))`.execute(db)
   return rows.map(({ id }) => id)
 }
 
-/** The claim lasts until the next poll is due. */
+/** The claim lasts until the next poll is due. Pipelines with webhooks spread in time. */
 export async function claimDue(
   trx: Trx,
   pipelineIds: readonly string[],
@@ -87,7 +96,8 @@ export async function claimDue(
       for update skip locked
     )
     update pipeline_polls q set claim = ${claim},
-      next_poll_at = ${now}::timestamptz + make_interval(secs => coalesce(p.poll_interval_seconds, 30))
+      next_poll_at = ${now}::timestamptz
+        + make_interval(secs => coalesce(p.poll_interval_seconds, ${reconcileSeconds} * (0.9 + 0.2 * random())))
     from due, pipelines p where q.pipeline_id = due.pipeline_id and p.id = q.pipeline_id
     returning q.pipeline_id, q.organization_id, q.claim`.execute(trx)
   return rows
@@ -97,6 +107,7 @@ export async function claimDue(
 export async function findClaimed(db: Db, claim: PollClaim): Promise<ClaimedPoll | undefined> {
   const { rows } = await sql<ClaimedPoll>`
     select q.pipeline_id, q.organization_id, q.claim, q.repository, q.polled_at, p.repository_host,
+      p.poll_interval_seconds,
       p.repository_userinfo_sealed as userinfo_sealed, p.repository_userinfo_key_id as userinfo_key_id
     from pipeline_polls q join pipelines p on p.id = q.pipeline_id
     where ${isClaimed(claim)}`.execute(db)
@@ -124,22 +135,7 @@ export async function listRefs(db: Db, { pipeline_id }: PollClaim): Promise<Map<
   return new Map(rows.map(({ ref, commit }) => [ref, commit]))
 }
 
-export async function keepRef(
-  trx: Trx,
-  { pipeline_id }: PollClaim,
-  ref: string,
-  to: string | null,
-): Promise<void> {
-  if (to === null) {
-    await sql`delete from polled_refs where pipeline_id = ${pipeline_id} and ref = ${ref}`.execute(trx)
-    return
-  }
-  await sql`
-    insert into polled_refs (pipeline_id, ref, commit) values (${pipeline_id}, ${ref}, ${to})
-    on conflict (pipeline_id, ref) do update set commit = excluded.commit`.execute(trx)
-}
-
-/** Refs that exist at the first poll are not built. */
+/** Refs that exist at the first poll are not built. Deliveries that came before it may know better where they are. */
 export async function keepAll(
   db: Db,
   claimed: PollClaim,
@@ -152,7 +148,8 @@ export async function keepAll(
     await sql`
       insert into polled_refs (pipeline_id, ref, commit)
       select ${claimed.pipeline_id}, n.ref, n.commit
-      from unnest(${names}::text[], ${commits}::text[]) as n (ref, commit)`.execute(trx)
+      from unnest(${names}::text[], ${commits}::text[]) as n (ref, commit)
+      on conflict do nothing`.execute(trx)
     await recordPolled(trx, claimed, at)
   })
 }
@@ -164,5 +161,43 @@ export async function recordPolled(db: Db, claim: PollClaim, at: string): Promis
 
 export async function recordError(db: Db, claim: PollClaim, error: string): Promise<void> {
   await sql`
-    update pipeline_polls q set error = ${error} where ${isClaimed(claim)}`.execute(db)
+    update pipeline_polls q set error = ${error},
+      next_poll_at = case when p.poll_interval_seconds is null
+        then next_poll_at + make_interval(secs => ${failedReconcileSeconds - reconcileSeconds}) else next_poll_at end
+    from pipelines p where p.id = q.pipeline_id and ${isClaimed(claim)}`.execute(db)
+}
+
+interface PolledPipeline {
+  id: string
+  organization_id: string
+  repository: string
+}
+
+/** From its first delivery on, a pipeline's repository is polled, also if its settings do not ask for it. */
+export async function noteDelivery(
+  trx: Trx,
+  { id, organization_id, repository }: PolledPipeline,
+  at: string,
+): Promise<void> {
+  await sql`
+    delete from pipeline_polls where pipeline_id = ${id} and repository <> ${repository}`.execute(trx)
+  await sql`
+    insert into pipeline_polls (pipeline_id, organization_id, repository, next_poll_at, delivered_at)
+    values (${id}, ${organization_id}, ${repository}, ${at}::timestamptz + make_interval(secs => 60 * random()), ${at})
+    on conflict (pipeline_id) do update set delivered_at = excluded.delivered_at`.execute(trx)
+}
+
+/** Has the repository asked as soon as it shows what has been delivered. False: it cannot be asked. */
+export async function askIn(
+  db: Db,
+  { id, organization_id }: Pick<PolledPipeline, 'id' | 'organization_id'>,
+  now: Date,
+  seconds: number,
+): Promise<boolean> {
+  const at = new Date(now.getTime() + (seconds + 1) * 1000).toISOString()
+  const { rows } = await sql`
+    update pipeline_polls set next_poll_at = least(next_poll_at, ${at})
+    where organization_id = ${organization_id} and pipeline_id = ${id} and polled_at is not null and error is null
+    returning pipeline_id`.execute(db)
+  return rows.length > 0
 }

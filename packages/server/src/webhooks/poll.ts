@@ -1,5 +1,6 @@
-// Polls repositories whose hosts send no webhooks. A ref that has moved since the last poll is treated as a push. The ref
-// and its build are stored in one transaction, so each commit is built once even if a process dies.
+// Polls repositories whose hosts send no webhooks, and those of the others more seldom, for pushes whose delivery never
+// came. A ref that is elsewhere than the ledger says is treated as a push (ledger.ts). The ref and its build are stored in
+// one transaction, so each commit is built once even if a process dies.
 import type { Context } from '../context.ts'
 import { carryOut } from '../conductor/act.ts'
 import { eachBatchApart } from '../db/each-row.ts'
@@ -9,14 +10,18 @@ import { joinUserinfo } from '../lib/userinfo.ts'
 import { enqueueAll } from '../tasks/enqueue.ts'
 import { findDeployKey } from '../resources/pipelines/deploy_key/open.ts'
 import { findReading } from '../resources/pipelines/repository_connections/reading.ts'
+import type { FoundBy } from '../conductor/build.ts'
 import type { HostEvent } from '../source-hosts/events.ts'
 import { isRefName, readRef, unknownRef } from '../source-hosts/fields.ts'
+import { isAtHead, judge, keepFound, lagSeconds, type Found } from './ledger.ts'
+import { settle } from './ledger-queries.ts'
 import { lsRemote, type RemoteRefs } from './ls-remote.ts'
 import * as polls from './poll-queries.ts'
 import type { ClaimedPoll, PollClaim } from './poll-queries.ts'
-import { takeIn } from './receive.ts'
+import { lockTarget } from './queries.ts'
+import { builtIn, takeIn } from './receive.ts'
 
-/** Further moved refs wait for the next poll. */
+/** Further moved refs wait for the next poll, which then comes soon. */
 const mostMoves = 200
 
 /** A poller finds the polls that are due, since intervals are shorter than cron's minute. */
@@ -49,18 +54,28 @@ async function enqueueDue(ctx: Context, { ending }: { ending: number }): Promise
 export async function pollRepository(ctx: Context, claim: PollClaim): Promise<void> {
   const claimed = await polls.findClaimed(ctx.db, claim)
   if (claimed === undefined) return
+  const askedAt = ctx.now()
   const remote = await ask(ctx, claimed)
   if (!remote.ok) return polls.recordError(ctx.db, claimed, remote.reason)
   const refs = new Map(
     [...remote.refs].filter(([ref]) => isRefName(ref.replace(/^refs\/(heads|tags)\//, ''))),
   )
   if (claimed.polled_at === null) return polls.keepAll(ctx.db, claimed, refs, ctx.now().toISOString())
-  for (const move of movesOf(await polls.listRefs(ctx.db, claimed), refs).slice(0, mostMoves)) {
-    const isOurs = await takeMove(ctx, claimed, move)
-    if (!isOurs) return
+  const found = compare(await polls.listRefs(ctx.db, claimed), refs, remote.tagObjects)
+  let isUndecided = false
+  for (const move of found.moved.slice(0, mostMoves)) {
+    const result = await takeMove(ctx, claimed, move, askedAt)
+    if (result === 'lost') return
+    isUndecided ||= result === 'undecided'
   }
+  const before = new Date(askedAt.getTime() - lagSeconds * 1000).toISOString()
+  await settle(ctx.db, pipelineOf(claimed), found.settled, before)
   await polls.recordPolled(ctx.db, claimed, ctx.now().toISOString())
+  if (found.moved.length > mostMoves) await polls.askIn(ctx.db, pipelineOf(claimed), ctx.now(), 0)
+  else if (isUndecided) await polls.askIn(ctx.db, pipelineOf(claimed), ctx.now(), lagSeconds)
 }
+
+const pipelineOf = ({ pipeline_id: id, organization_id }: PollClaim) => ({ id, organization_id })
 
 /** Without a token the repository may still be public. */
 async function ask(ctx: Context, claimed: ClaimedPoll): Promise<RemoteRefs> {
@@ -87,50 +102,76 @@ function addressOf({ keys }: Context, claimed: ClaimedPoll): string {
   return sealed === null || keyId === null ? repository : joinUserinfo(repository, keys.open(sealed, keyId))
 }
 
-/** `to` null: the ref was deleted. */
-interface Move {
-  ref: string
-  to: string | null
+interface Comparison {
+  moved: Found[]
+  /** Refs that are where the ledger says. */
+  settled: string[]
 }
 
-function movesOf(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): Move[] {
-  const moved = [...after]
-    .filter(([ref, commit]) => before.get(ref) !== commit)
-    .map(([ref, to]) => ({ ref, to }))
-  const gone = [...before.keys()].filter((ref) => !after.has(ref)).map((ref) => ({ ref, to: null }))
-  return [...moved, ...gone]
+function compare(
+  before: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>,
+  tagObjects: ReadonlyMap<string, string>,
+): Comparison {
+  const there = [...after].map(([ref, to]) => ({ ref, to, tagObject: tagObjects.get(ref) ?? null }))
+  const gone = [...before.keys()].filter((ref) => !after.has(ref))
+  const isSettled = (found: Found) => isAtHead(found, before.get(found.ref) ?? null)
+  return {
+    moved: [
+      ...there.filter((found) => !isSettled(found)),
+      ...gone.map((ref) => ({ ref, to: null, tagObject: null })),
+    ],
+    settled: there.filter(isSettled).map(({ ref }) => ref),
+  }
 }
 
-/** False: another process has claimed the poll, or polling was turned off. */
-async function takeMove(ctx: Context, claimed: ClaimedPoll, { ref, to }: Move): Promise<boolean> {
+/** `lost`: another process has claimed the poll, or polling was turned off. */
+async function takeMove(
+  ctx: Context,
+  claimed: ClaimedPoll,
+  found: Found,
+  askedAt: Date,
+): Promise<'taken' | 'undecided' | 'lost'> {
+  const pipeline = pipelineOf(claimed)
+  const foundBy: FoundBy = claimed.poll_interval_seconds === null ? 'reconcile' : 'poll'
   const taken = await inTransaction(ctx.db, async (trx) => {
-    if (!(await polls.holdClaim(trx, claimed))) return null
-    await polls.keepRef(trx, claimed, ref, to)
-    return takeIn(
+    // Deliveries lock in the same order: the pipeline, then its poll.
+    await lockTarget(trx, pipeline.organization_id, pipeline.id)
+    if (!(await polls.holdClaim(trx, claimed))) return 'lost'
+    const judgement = await judge(trx, pipeline, found, askedAt)
+    if (judgement === 'undecided') return 'undecided'
+    if (judgement === 'known') return { followUps: [] }
+    const { outcomes, followUps } = await takeIn(
       trx,
       ctx,
-      { id: claimed.pipeline_id, organization_id: claimed.organization_id },
+      pipeline,
       {
         host: 'git',
         event: 'push',
         action: null,
         id: null,
         repositories: [],
-        events: [eventOf(ref, to)],
+        events: [eventOf(found, judgement.from)],
         env: {},
       },
+      foundBy,
     )
+    const [outcome] = outcomes
+    const buildNumber = outcome === undefined ? null : builtIn(outcome)
+    const at = ctx.now().toISOString()
+    await keepFound(trx, pipeline, found, { ...judgement, foundBy, at, buildNumber })
+    return { followUps }
   })
-  if (taken === null) return false
+  if (typeof taken === 'string') return taken
   await carryOut(ctx, taken.followUps)
-  return true
+  return 'taken'
 }
 
-function eventOf(ref: string, to: string | null): HostEvent {
+function eventOf({ ref, to }: Found, before: string | null): HostEvent {
   const named = readRef(ref)
   if (named === null) return unknownRef(ref)
   // The first job that checks the commit out reports its author and message.
   return to === null
-    ? { kind: 'deleted', ...named }
-    : { kind: 'pushed', ...named, commit: to, message: null, author: null }
+    ? { kind: 'deleted', ...named, before }
+    : { kind: 'pushed', ...named, before, after: to, commit: to, message: null, author: null }
 }

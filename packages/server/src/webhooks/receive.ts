@@ -2,17 +2,19 @@
 import { evaluateCondition } from '@millrace/engine/conditions/evaluate.ts'
 import { carryOut } from '../conductor/act.ts'
 import { advanceIn, type FollowUp } from '../conductor/advance.ts'
-import { conditionFacts, requestedBuild, type BuildRequest } from '../conductor/build.ts'
+import { conditionFacts, requestedBuild, type BuildRequest, type FoundBy } from '../conductor/build.ts'
 import { createBuild, describeRefusal } from '../conductor/create-build.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
 import { inSavepoint, inTransaction } from '../db/transaction.ts'
 import { notFound } from '../lib/errors.ts'
 import { hostOf, hostSettings, locate } from '../source-hosts/settings.ts'
-import type { HostEvent } from '../source-hosts/events.ts'
+import type { Deleted, HostEvent, Pushed } from '../source-hosts/events.ts'
 import { hostOfType } from '../source-hosts/hosts.ts'
 import { takeCheck, type BuiltAgain } from './checks.ts'
+import { hear } from './ledger.ts'
 import { publishNotNeeded } from './not-needed.ts'
+import { noteDelivery } from './poll-queries.ts'
 import * as deliveries from './queries.ts'
 import type { Target } from './queries.ts'
 import type { WebhookDelivery } from './read.ts'
@@ -36,7 +38,8 @@ export async function receive(
       delivery.id === null ||
       (await deliveries.claimWebhookDelivery(trx, target, delivery.id, ctx.now().toISOString()))
     if (!isNew) return { answer: await replay(trx, target, delivery), followUps: [] }
-    const taken = await takeIn(trx, ctx, target, delivery)
+    const foundBy = delivery.host === 'git' ? 'hook' : 'webhook'
+    const taken = await takeIn(trx, ctx, target, delivery, foundBy)
     const answer = { message: summary(taken.outcomes), outcomes: taken.outcomes, replayed: false }
     if (delivery.id !== null) await deliveries.keepAnswer(trx, target, delivery.id, answer)
     return { answer, followUps: taken.followUps }
@@ -56,15 +59,25 @@ export async function takeIn(
   ctx: Context,
   { organization_id, id }: Pick<Target, 'organization_id' | 'id'>,
   delivery: WebhookDelivery,
+  foundBy: FoundBy,
 ): Promise<Taken> {
   const target = await deliveries.lockTarget(trx, organization_id, id)
   if (target === undefined) throw notFound('No pipeline found')
   const taken: Taken = { outcomes: [], followUps: [] }
   const refusal = refuseAll(target, delivery)
+  const hasLedger = refusal === null && isHeard(target, delivery, foundBy)
+  if (hasLedger) await noteDelivery(trx, target, ctx.now().toISOString())
   let made = 0
   for (const event of delivery.events) {
     const tooMany = made >= mostBuilds ? `One delivery makes ${mostBuilds} builds at most.` : null
-    const one = await takeOne(trx, ctx, target, delivery, event, refusal ?? tooMany)
+    const reason = refusal ?? tooMany
+    const take = () => takeOne(trx, ctx, target, { delivery, event, foundBy })
+    const one =
+      reason !== null
+        ? ignored(refOf(event), reason)
+        : hasLedger && (event.kind === 'pushed' || event.kind === 'deleted')
+          ? await takeOnce(trx, ctx, target, { event, foundBy }, take)
+          : await take()
     taken.outcomes.push(one.outcome)
     taken.followUps.push(...one.followUps)
     if (one.outcome.result === 'built') made += 1
@@ -84,32 +97,60 @@ function refuseAll(target: Target, delivery: WebhookDelivery): string | null {
 }
 
 /** Names are compared only on the same host: a pipeline may build a mirror. */
-function isElsewhere(
-  { repository, repository_host: host }: Target,
-  { repositories }: WebhookDelivery,
-): boolean {
-  const path = locate(repository)?.path.toLowerCase()
-  const paths = repositories
-    .filter((address) => hostOf(address) === host)
-    .map((address) => locate(address)?.path.toLowerCase())
-  return host !== null && paths.length > 0 && !paths.includes(path)
+function isElsewhere(target: Target, delivery: WebhookDelivery): boolean {
+  const paths = pathsOn(target.repository_host, delivery)
+  return target.repository_host !== null && paths.length > 0 && !paths.includes(pathOf(target.repository))
 }
+
+/** Whether the ledger keeps its pushes. Those of a repository that the pipeline mirrors come before the mirror has them. */
+function isHeard(target: Target, delivery: WebhookDelivery, foundBy: FoundBy): boolean {
+  return (
+    foundBy === 'hook' ||
+    (foundBy === 'webhook' && pathsOn(target.repository_host, delivery).includes(pathOf(target.repository)))
+  )
+}
+
+const pathOf = (repository: string) => locate(repository)?.path.toLowerCase()
+
+const pathsOn = (host: string | null, { repositories }: WebhookDelivery) =>
+  repositories.filter((address) => hostOf(address) === host).map(pathOf)
 
 interface TakenOne {
   outcome: Outcome
   followUps: FollowUp[]
 }
 
+async function takeOnce(
+  trx: Trx,
+  ctx: Context,
+  target: Target,
+  heard: { event: Pushed | Deleted; foundBy: FoundBy },
+  take: () => Promise<TakenOne>,
+): Promise<TakenOne> {
+  const once = await hear(trx, ctx, target, heard, async () => {
+    const one = await take()
+    return { one, buildNumber: builtIn(one.outcome) }
+  })
+  return once.isTaken ? once.taken.one : ignored(heard.event.name, once.reason)
+}
+
+/** The number of the build that was made. */
+export const builtIn = ({ result, builds }: Outcome): number | null =>
+  result === 'built' ? (builds[0]?.number ?? null) : null
+
+interface Given {
+  delivery: WebhookDelivery
+  event: HostEvent
+  foundBy: FoundBy
+}
+
 async function takeOne(
   trx: Trx,
   ctx: Context,
   target: Target,
-  delivery: WebhookDelivery,
-  event: HostEvent,
-  refusal: string | null,
+  { delivery, event, foundBy }: Given,
 ): Promise<TakenOne> {
   const ref = refOf(event)
-  if (refusal !== null) return ignored(ref, refusal)
   const ofCheck = event.kind === 'commit' && event.check ? await takeCheck(trx, ctx, target, event) : null
   if (ofCheck?.kind === 'ignored') return ignored(ref, ofCheck.reason)
   if (ofCheck?.kind === 'built') return builtAgain(ctx, target, ref, ofCheck)
@@ -130,7 +171,7 @@ async function takeOne(
     case 'cancel':
       return cancelAll(trx, ctx, target, decision)
     case 'build':
-      return build(trx, ctx, target, requestOf(target, delivery, decision.wanted), decision.wanted)
+      return build(trx, ctx, target, requestOf(target, delivery, foundBy, decision.wanted), decision.wanted)
   }
 }
 
@@ -205,6 +246,7 @@ async function keepAndFind(trx: Trx, ctx: Context, target: Target, event: HostEv
 const requestOf = (
   target: Target,
   { event, action, env }: WebhookDelivery,
+  foundBy: FoundBy,
   { label, mergeQueue, unlessBuilt: _unlessBuilt, ...wanted }: Wanted,
 ): BuildRequest => ({
   ...wanted,
@@ -215,6 +257,7 @@ const requestOf = (
   env: { ...env, ...wanted.env },
   metaData: {},
   hostEvent: { event, action, label, mergeQueue },
+  foundBy,
   cleanCheckout: false,
   // The rules have applied the pipeline's filter.
   ignoreBranchFilters: true,

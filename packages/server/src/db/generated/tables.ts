@@ -270,6 +270,7 @@ export interface Tables {
     host_event: ColumnType<unknown, string | null | undefined, string | null>
     from_fork: boolean | null
     worked_seconds: Generated<number>
+    found_by: string | null
   }
   cache_entries: {
     id: string
@@ -829,6 +830,7 @@ export interface Tables {
     claim: string | null
     polled_at: string | null
     error: string | null
+    delivered_at: string | null
   }
   pipeline_retention: {
     pipeline_id: string
@@ -977,6 +979,20 @@ export interface Tables {
     private_key_id: string | null
     private_key_hint: string | null
     checkout_enabled: Generated<boolean>
+  }
+  repository_pushes: {
+    pipeline_id: string
+    ref: string
+    number: number
+    organization_id: string
+    from_commit: string | null
+    commit: string | null
+    tag_commit: string | null
+    found_by: string
+    seen_at: string
+    delivered_at: string | null
+    is_ordered: boolean
+    build_number: number | null
   }
   retention_progress: {
     pipeline_id: string

@@ -87,12 +87,15 @@ function readPush(payload: object): HostEvent[] {
     if (!named) return ignored('The change names no ref.')
     const ref = refOf(named.type)
     if (ref === null) return ignored(`${named.name} is neither branch nor tag.`)
-    if (!now?.target) return { kind: 'deleted', ref, name: named.name }
+    const before = old?.target?.hash ?? null
+    if (!now?.target) return { kind: 'deleted', ref, name: named.name, before }
     const { hash, message, author } = now.target
     return {
       kind: 'pushed',
       ref,
       name: now.name,
+      before,
+      after: hash,
       commit: hash,
       message: cutMessage(message),
       author: readRaw(author?.raw ?? ''),

@@ -6,6 +6,7 @@ import { hasSignature, headerOf } from '../signature.ts'
 import { repositoryPath } from '../status.ts'
 import {
   authorOf,
+  beforeOf,
   Commit,
   cutMessage,
   isZero,
@@ -110,6 +111,7 @@ const readers = new Map<string, (payload: object) => HostEvent>([
 const readPushed = reader(
   Type.Object({
     ref: Text,
+    before: maybe(Text),
     after: Text,
     deleted: maybe(Type.Boolean()),
     head_commit: maybe(HeadCommit),
@@ -122,12 +124,15 @@ function readPush(payload: object): HostEvent {
   const push = readPushed(payload)
   const ref = readRef(push.ref)
   if (ref === null) return unknownRef(push.ref)
-  if (push.deleted === true || isZero(push.after)) return { kind: 'deleted', ...ref }
+  const before = beforeOf(push.before)
+  if (push.deleted === true || isZero(push.after)) return { kind: 'deleted', ...ref, before }
   const { after: commit } = readAfter(payload)
   const head = push.head_commit ?? push.commits?.find(({ id }) => id === commit)
   return {
     kind: 'pushed',
     ...ref,
+    before,
+    after: commit,
     commit,
     message: cutMessage(head?.message),
     author: authorOf(head?.author?.name, head?.author?.email),
@@ -139,5 +144,5 @@ const readDeleted = reader(Type.Object({ ref: RefName, ref_type: Text }))
 function readDelete(payload: object): HostEvent {
   const { ref, ref_type } = readDeleted(payload)
   const named = readRef(ref) ?? { ref: ref_type === 'tag' ? 'tag' : 'branch', name: ref }
-  return { kind: 'deleted', ...named }
+  return { kind: 'deleted', ...named, before: null }
 }

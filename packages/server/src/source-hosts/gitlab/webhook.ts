@@ -4,6 +4,7 @@ import { digest, headerOf, isSame } from '../signature.ts'
 import { ignored, pullRequestChanged, type Pull, type PullRequestReason, type HostEvent } from '../events.ts'
 import {
   authorOf,
+  beforeOf,
   Commit,
   cutLabels,
   cutMessage,
@@ -83,6 +84,7 @@ const Person = Type.Object({ name: maybe(Text), email: maybe(Text) })
 const readPushed = reader(
   Type.Object({
     ref: Text,
+    before: maybe(Text),
     after: Text,
     /** The commit that a tag points to. */
     checkout_sha: maybe(Text),
@@ -97,12 +99,15 @@ function readPush(payload: object): HostEvent {
   const push = readPushed(payload)
   const ref = readRef(push.ref)
   if (ref === null) return unknownRef(push.ref)
-  if (isZero(push.after)) return { kind: 'deleted', ...ref }
+  const before = beforeOf(push.before)
+  if (isZero(push.after)) return { kind: 'deleted', ...ref, before }
   const { commit } = readCommit({ commit: push.checkout_sha ?? push.after })
   const head = push.commits?.find(({ id }) => id === commit)
   return {
     kind: 'pushed',
     ...ref,
+    before,
+    after: push.after,
     commit,
     message: cutMessage(head?.message),
     author: authorOf(head?.author?.name, head?.author?.email) ?? authorOf(push.user_name, push.user_email),

@@ -6,7 +6,7 @@ import { isStorable } from '../../lib/unstorable.ts'
 import type { HostEvent } from '../events.ts'
 import type { Webhook } from '../host.ts'
 import { hasSignature, headerOf } from '../signature.ts'
-import { authorOf, cutMessage, isZero, readRef, unknownRef } from '../fields.ts'
+import { authorOf, beforeOf, cutMessage, isZero, readRef, unknownRef } from '../fields.ts'
 
 const refLine = /^([0-9a-f]{40}|[0-9a-f]{64}) ([0-9a-f]{40}|[0-9a-f]{64}) (refs\/\S+)$/
 const mostRefs = 1000
@@ -38,14 +38,17 @@ function readLines(text: string): HostEvent[] {
 const notUnderstood = () =>
   badRequest('The body must begin with the lines of a post-receive hook: old commit, new commit, ref.')
 
-function readUpdate([, , after = '', name = '']: RegExpExecArray, text: string): HostEvent {
+function readUpdate([, old = '', after = '', name = '']: RegExpExecArray, text: string): HostEvent {
   const ref = readRef(name)
   if (ref === null) return unknownRef(name)
-  if (isZero(after)) return { kind: 'deleted', ...ref }
+  const before = beforeOf(old)
+  if (isZero(after)) return { kind: 'deleted', ...ref, before }
   const details = readCommitText(text)
   return {
     kind: 'pushed',
     ...ref,
+    before,
+    after,
     // For an annotated tag, `after` is the tag object and the text names its commit.
     commit: details?.commit ?? after,
     message: cutMessage(details?.message),

@@ -40,6 +40,7 @@ export function BuildFacts({ address, build }: { address: BuildAddress; build: B
       <span className={styles.fact} title={maker === null ? undefined : `Made by ${maker}`}>
         {who && <span className={`truncated ${styles.text}`}>{who}</span>} {sources[build.source]}
       </span>
+      <FoundBy build={build} />
       <Origin address={address} build={build} />
       <span>
         <BuildDuration build={build} />
@@ -49,6 +50,16 @@ export function BuildFacts({ address, build }: { address: BuildAddress; build: B
       <Neighbours address={address} build={build} />
     </div>
   )
+}
+
+const foundBySentences: Readonly<Partial<Record<NonNullable<Build['found_by']>, string>>> = {
+  poll: 'Found by a poll of the repository.',
+  reconcile: 'Found in the repository: no webhook came for this push.',
+}
+
+function FoundBy({ build: { found_by: foundBy } }: { build: Build }) {
+  const sentence = foundBy === undefined ? undefined : foundBySentences[foundBy]
+  return sentence === undefined ? null : <span className={`truncated ${styles.text}`}>{sentence}</span>
 }
 
 const shortCommit = (commit: string) => (/^[0-9a-f]{12,}$/i.test(commit) ? commit.slice(0, 7) : commit)

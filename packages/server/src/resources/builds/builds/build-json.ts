@@ -212,4 +212,5 @@ const buildObject = object(
     'worked_before_seconds',
     bare(sql`round(b.worked_seconds::numeric, 3)`),
   ),
+  fieldWhere(sql`b.found_by is not null`, 'found_by', word(sql`b.found_by`)),
 )

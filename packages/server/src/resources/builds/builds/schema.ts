@@ -59,6 +59,12 @@ export const Build = Type.Object(
     tag: orNull(text('Tag; null when there is none.')),
     env: Texts,
     source: Source,
+    found_by: Type.Optional(
+      oneOf(
+        ['webhook', 'hook', 'poll', 'reconcile'],
+        'Only of a build that a push or another event of a source host made: how it was heard of. A `webhook` of the host, a post-receive `hook`, a `poll`, or a `reconcile` that found a push whose webhook never came.',
+      ),
+    ),
     author: orNull(Type.Object({ name: TextOrNull, email: TextOrNull }), 'Who wrote the commit.'),
     creator: orNull(User, 'Who created it; null when that user is gone, or no user did.'),
     created_at: Timestamp,

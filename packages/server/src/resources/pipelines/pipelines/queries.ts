@@ -103,7 +103,8 @@ const columns = (access: RawBuilder<PipelineAccess>) => sql`
   p.id, p.organization_id, ${sql.join(fieldNames.map((name) => sql.ref(`p.${name}`)))}, p.webhook_token, p.webhook_token_sealed,
   p.webhook_token_key_id, p.badge_token, p.host_webhook_id, p.host_webhook_repository, p.webhooks_disabled_at,
   disabler.name as webhooks_disabled_by, p.created_at, ${userJson('creator')} as created_by, p.archived_at,
-  (select poll.error from pipeline_polls poll where poll.pipeline_id = p.id) as poll_error,
+  (select poll.error from pipeline_polls poll
+    where poll.pipeline_id = p.id and p.poll_interval_seconds is not null) as poll_error,
   ${access} as access, tally.*`
 
 const joins = sql`
