@@ -77,6 +77,8 @@ withBrowser.describe('live updates', () => {
     const { context } = tab
     await signIn(tab, server, scene.queuePage)
     const queue = tab.page
+    const loadedAt = () => queue.evaluate(() => performance.timeOrigin)
+    const before = await loadedAt()
     const waiting = queue.getByRole('table', { name: 'Waiting jobs' })
     await waiting.getByRole('row', { name: 'One' }).waitFor()
     await queue.getByText('1 waiting · 0 of 1 busy').waitFor()
@@ -113,6 +115,7 @@ withBrowser.describe('live updates', () => {
     await startServer({ ...settings, MILLRACE_AGENT_LOST_SECONDS: '20' })
     await agent.getByRole('main').getByText('Lost').waitFor()
     await queue.getByRole('table', { name: 'Agents' }).getByText('Lost').waitFor()
+    expect(await loadedAt()).toBe(before)
   })
 
   it('catch up after the server was gone, and lose no row of a log', async () => {
