@@ -1,4 +1,5 @@
-// How somebody uses a page.
+// How somebody uses a page: with a mouse, or with the keyboard alone. A journey is written once for both.
+import { expect } from 'vitest'
 import type { Locator, Page } from 'playwright-core'
 
 export interface Hands {
@@ -33,3 +34,63 @@ export const mouse = (page: Page): Hands => ({
   check: async (label, within) =>
     (within ?? (await placeOf(page))).getByLabel(label, { exact: true }).check(),
 })
+
+/** Presses keys only. Before each, the focus must be somewhere: nobody without a mouse can find it again. */
+export function keyboard(page: Page): Hands {
+  const isNowhere = () =>
+    page.evaluate(() => document.activeElement === null || document.activeElement === document.body)
+  const isAt = (target: Locator) =>
+    target.evaluate((element) => element === document.activeElement).catch(() => false)
+
+  async function tabTo(target: Locator): Promise<void> {
+    await target.waitFor()
+    await expect.poll(isNowhere).toBe(false)
+    const key = (await target.getAttribute('role')) === 'menuitem' ? 'ArrowDown' : 'Tab'
+    for (let presses = 0; presses < mostPresses; presses++) {
+      if (await isAt(target)) return expectVisible(page)
+      await page.keyboard.press(key)
+    }
+    throw new Error(`The focus never came to ${String(target)}`)
+  }
+  return {
+    async press(name, within) {
+      await tabTo(controlIn(within ?? (await placeOf(page)), name))
+      await page.keyboard.press('Enter')
+    },
+    async fill(label, text, within) {
+      await tabTo((within ?? (await placeOf(page))).getByLabel(label, { exact: true }))
+      await page.keyboard.press('Control+A')
+      await page.keyboard.type(text)
+    },
+    async choose(label, option, within) {
+      const field = (within ?? (await placeOf(page))).getByLabel(label, { exact: true })
+      await tabTo(field)
+      await page.keyboard.type(option)
+      await expect.poll(() => field.locator('option:checked').innerText()).toBe(option)
+    },
+    async check(label, within) {
+      await tabTo((within ?? (await placeOf(page))).getByLabel(label, { exact: true }))
+      await page.keyboard.press('Space')
+    },
+  }
+}
+
+/** More stops than any page has. */
+const mostPresses = 200
+
+async function expectVisible(page: Page): Promise<void> {
+  await expect
+    .poll(() =>
+      page.evaluate(() => {
+        const element = document.activeElement
+        if (element === null) return 'nothing has the focus'
+        // The link of a row has its outline around the row, and a field with an icon around both.
+        const framed = element.closest('.icon-input') ?? element
+        const outlined = element.matches('.row-link') ? '::after' : null
+        const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(framed, outlined)
+        const hasOutline = outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 1
+        return hasOutline || boxShadow !== 'none' ? 'visible' : `hidden: ${element.outerHTML.slice(0, 200)}`
+      }),
+    )
+    .toBe('visible')
+}

@@ -15,10 +15,22 @@ const restMs = 250
 export function SearchBox({ label, text, onSearch }: Props) {
   const [typed, setTyped] = useState(text)
   const [timer, setTimer] = useState<ReturnType<typeof setTimeout>>()
+  const [seen, setSeen] = useState(text)
+  const [asked, setAsked] = useState(text)
+  // Somebody has cleared the filters, or gone back. The answer to what was typed changes nothing: more may be typed already.
+  if (text !== seen) {
+    setSeen(text)
+    if (text !== asked) setTyped(text)
+  }
   const search = (next: string) => {
     setTyped(next)
     clearTimeout(timer)
-    setTimer(setTimeout(() => onSearch(next.trim()), restMs))
+    setTimer(
+      setTimeout(() => {
+        setAsked(next.trim())
+        onSearch(next.trim())
+      }, restMs),
+    )
   }
   return (
     <div className={`icon-input ${styles.box}`}>

@@ -2,7 +2,7 @@
 // it. Rows have `data-list-row`; what they have besides the link has `tabIndex={-1}`.
 import { useKeys } from './keys.ts'
 
-const row = '[data-list-row]'
+export const rowSelector = '[data-list-row]'
 
 /** For pages with rows. */
 export function useListKeys(): void {
@@ -18,23 +18,26 @@ export function useListKeys(): void {
 function isInList(): boolean {
   const focused = document.activeElement
   const isNowhere = focused === null || focused === document.body || focused.matches('h1, main')
-  return (isNowhere || focused.closest(row) !== null) && document.querySelector(row) !== null
+  return (isNowhere || focused.closest(rowSelector) !== null) && document.querySelector(rowSelector) !== null
 }
 
 const hasMore = () => controlsOfRow().length > 1
 
 function moveBy(step: 1 | -1): void {
-  const rows = [...document.querySelectorAll(row)]
+  const rows = [...document.querySelectorAll(rowSelector)]
   const at = rows.findIndex((each) => each.contains(document.activeElement))
   const next = at === -1 ? rows.at(step === 1 ? 0 : -1) : rows[at + step]
-  const control =
-    next?.querySelector<HTMLElement>('.row-link') ?? next?.querySelector<HTMLElement>('a, button')
+  const control = next && rowControl(next)
   control?.focus()
   control?.scrollIntoView({ block: 'nearest' })
 }
 
+/** The first that a row is reached by. */
+export const rowControl = (row: Element): HTMLElement | null =>
+  row.querySelector<HTMLElement>('.row-link') ?? row.querySelector<HTMLElement>('a, button')
+
 const controlsOfRow = (): HTMLElement[] => [
-  ...(document.activeElement?.closest(row)?.querySelectorAll<HTMLElement>('a, button') ?? []),
+  ...(document.activeElement?.closest(rowSelector)?.querySelectorAll<HTMLElement>('a, button') ?? []),
 ]
 
 /** Around, so that the last control of a row is near too. */

@@ -6,6 +6,7 @@ import { loadMenuList } from '../parts/Menu.tsx'
 import { showFailure } from '../parts/toasts/toasts.ts'
 import { Toasts } from '../parts/toasts/Toasts.tsx'
 import { Banners } from './Banners.tsx'
+import { focusPage, keepFocus } from './keep-focus.ts'
 import { storeLastOrganization } from './last-organization.ts'
 import { useNamedOrganization, useOrganization } from './organization.ts'
 import { sections } from './sections.ts'
@@ -33,6 +34,17 @@ export function Shell() {
     if (named !== null) storeLastOrganization(named)
   }, [named])
   useEffect(() => followDownloads(showFailure), [])
+  useEffect(() => keepFocus(), [])
+  useEffect(() => {
+    let before: Element | null = null
+    const ends = [
+      router.subscribe('onBeforeNavigate', () => (before = document.activeElement)),
+      router.subscribe('onRendered', ({ fromLocation, pathChanged }) => {
+        if (fromLocation !== undefined && pathChanged) focusPage(before)
+      }),
+    ]
+    return () => ends.forEach((end) => end())
+  }, [router])
   // What is typed right after the key must reach the palette or the menu, so they are there before they are opened.
   useEffect(() => {
     const timer = setTimeout(loadOverlays, overlaysAfterMs)

@@ -39,12 +39,7 @@ export function Filters({ search }: { search: AuditSearch }) {
   const isNarrowed = Object.keys(search).length > 0
   return (
     <search className={styles.filters}>
-      <SearchBox
-        key={isNarrowed ? 'narrowed' : 'all'}
-        label="Find a name"
-        text={search.q ?? ''}
-        onSearch={(q) => set('q', q)}
-      />
+      <SearchBox label="Find a name" text={search.q ?? ''} onSearch={(q) => set('q', q)} />
       <div className={styles.field}>
         <SelectField label="What" value={search.type ?? ''} onValue={(type) => set('type', type)}>
           <option value="">Everything</option>

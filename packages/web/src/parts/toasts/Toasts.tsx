@@ -7,7 +7,7 @@ import styles from './Toasts.module.css'
 export function Toasts() {
   const toasts = useSyncExternalStore(toastStore.subscribe, toastStore.read)
   return (
-    <div className={styles.toasts} role="status" aria-live="polite">
+    <div className={styles.toasts} role="status" aria-live="polite" data-part="toasts">
       {toasts.map(({ id, text, tone, undo }) => (
         <div key={id} className={`card ${styles.toast} ${styles[tone]}`}>
           <span>{showLabel(text)}</span>
