@@ -2,7 +2,9 @@ import { expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { theServer } from '../millrace.ts'
 import { signIn, visit, withBrowser } from './browser.ts'
+import { keyboard } from './hands.ts'
 import { seeRow } from './log-page.ts'
+import { anOrganization } from './new-organization.ts'
 import { aScene, rowsOf } from './scene.ts'
 
 /** Presses Tab until the focus is on this, as somebody without a mouse does. */
@@ -120,6 +122,65 @@ withBrowser.describe('the keyboard', () => {
       .getByRole('button', { name: 'Keep it running' })
       .and(page.locator(':focus'))
       .waitFor()
+    expect(tab.complaints).toEqual([])
+  })
+
+  it('never loses the focus: not after dialogs, deleted rows and navigations', async () => {
+    const { server, slug, admin, api, url } = await anOrganization()
+    const cluster = String((await server.post(`${api}/clusters`, { name: 'Machines' }, admin)).body['id'])
+    for (const key of ['ONE', 'TWO', 'THREE'])
+      await server.post(`${api}/clusters/${cluster}/secrets`, { key, value: 'correct horse' }, admin)
+    const tab = await visit()
+    const { page } = tab
+    await signIn(tab, { url, token: admin }, `/organizations/${slug}/clusters/${cluster}/secrets`)
+    const { press } = keyboard(page)
+    const focused = async (name: string) => {
+      await expect.poll(async () => (await describeFocus(page)).name).toBe(name)
+    }
+    await press('New secret')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await focused('New secret')
+
+    // A dialog that a menu has opened goes back to the button of the menu; the row after a deleted one is next, and the last
+    // one leaves the heading.
+    await page
+      .getByRole('button', { name: /^More about / })
+      .nth(2)
+      .waitFor()
+    const order = await page
+      .getByRole('button', { name: /^More about / })
+      .evaluateAll((all) => all.map((each) => each.getAttribute('aria-label') ?? ''))
+    const [one = '', two = '', three = ''] = order
+    await press(two)
+    await press('Delete…', page.getByRole('menu'))
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await focused(two)
+    for (const [row, next] of [
+      [two, three],
+      [three, one],
+      [one, 'Secrets'],
+    ] as const) {
+      await press(row)
+      await press('Delete…', page.getByRole('menu'))
+      await press('Delete this secret')
+      await focused(next)
+    }
+
+    const isOnHeading = async (name: string) => {
+      await page
+        .locator('h1:focus')
+        .and(page.getByRole('heading', { name, exact: true }))
+        .waitFor()
+    }
+    await isOnHeading('Secrets')
+    await press('Maintainers', page.getByRole('navigation', { name: 'Contents of' }))
+    await isOnHeading('Maintainers')
+    await press('Agents', page.getByRole('navigation', { name: 'Pages of the organization' }))
+    await isOnHeading('Agents')
+    await page.goBack()
+    await isOnHeading('Maintainers')
     expect(tab.complaints).toEqual([])
   })
 })
