@@ -1,6 +1,7 @@
 import { Icon } from '../parts/Icon.tsx'
 import type { IconName } from '../parts/icon-names.ts'
-import { Menu, type MenuEntry } from '../parts/Menu.tsx'
+import type { MenuEntry } from '../parts/menu/entry.ts'
+import { Menu } from '../parts/Menu.tsx'
 import { FindBar } from './search/FindBar.tsx'
 import type { LogActions } from './actions.ts'
 import type { Preferences } from './preferences.ts'

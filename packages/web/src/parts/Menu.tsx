@@ -1,22 +1,8 @@
 import { useId, useState, type KeyboardEvent, type ReactNode } from 'react'
-import type { IconName } from './icon-names.ts'
-import type { MenuList } from './MenuList.tsx'
+import type { MenuEntry, MenuFocus } from './menu/entry.ts'
+import type { MenuList } from './menu/MenuList.tsx'
 import { showToast } from './toasts/toasts.ts'
 import styles from './Menu.module.css'
-
-export type MenuEntry =
-  | 'separator'
-  | {
-      label: string
-      icon?: IconName
-      /** The key that does the same. */
-      keys?: string
-      isDanger?: boolean
-      isChecked?: boolean
-      /** Why it cannot be chosen now. */
-      disabledReason?: string
-      action: (() => void) | { to: string } | { href: string }
-    }
 
 interface Props {
   label: string
@@ -26,11 +12,8 @@ interface Props {
   className?: string | undefined
 }
 
-/** Where the focus is once the menu is open: a mouse leaves it on the menu, keys begin at an entry. */
-export type MenuFocus = 'container' | 'first' | 'last'
-
 /** Every page has menus and most visits open none, so what an open menu needs is a file of its own. */
-export const loadMenuList = () => import('./MenuList.tsx')
+export const loadMenuList = () => import('./menu/MenuList.tsx')
 
 /** A button that opens a menu. The list is loaded when somebody points at the button or reaches it with a key. */
 export function Menu({ label, children, entries, className }: Props) {

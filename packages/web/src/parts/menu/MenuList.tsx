@@ -1,9 +1,9 @@
 import { Menu as Base, MenuItem, MenuSeparator, useMenuStore } from '@ariakit/react/menu'
 import { Link } from '@tanstack/react-router'
 import { useLayoutEffect, type ComponentProps } from 'react'
-import { Icon } from './Icon.tsx'
-import type { MenuEntry, MenuFocus } from './Menu.tsx'
-import styles from './Menu.module.css'
+import { Icon } from '../Icon.tsx'
+import type { MenuEntry, MenuFocus } from './entry.ts'
+import styles from '../Menu.module.css'
 
 interface Props {
   id: string
