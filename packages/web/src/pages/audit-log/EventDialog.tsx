@@ -6,6 +6,7 @@ import { Facts } from '../../parts/Facts.tsx'
 import { formatExact } from '../../parts/time/durations.ts'
 import type { AuditEvent } from './queries.ts'
 import styles from './EventDialog.module.css'
+import { eventSentence } from './sentences.ts'
 import { changesOf, eventWords, valueText } from './words.ts'
 
 /** Everything that is known of an event. */
@@ -18,7 +19,7 @@ export function EventDialog({ event, onClose }: { event: AuditEvent; onClose: ()
   }
   return (
     <Dialog
-      title={eventWords(type)}
+      title={eventSentence(event)}
       isOpen
       onClose={onClose}
       size="wide"
@@ -36,6 +37,7 @@ export function EventDialog({ event, onClose }: { event: AuditEvent; onClose: ()
         facts={[
           ['When', formatExact(Date.parse(event.occurred_at))],
           ['Who', actor === null ? 'The operator or the installation' : `${actor.name} (${actor.type})`],
+          ['Kind', `${eventWords(type)} (${type})`],
           ['On what', `${subject.name ?? 'Without a name'} (${subject.type})`],
           [
             'Id of the event',

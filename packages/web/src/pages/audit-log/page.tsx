@@ -12,6 +12,7 @@ import { EventDialog } from './EventDialog.tsx'
 import { Filters } from './Filters.tsx'
 import { auditEventsQuery, csvAddress, type AuditEvent } from './queries.ts'
 import type { AuditSearch } from './search.ts'
+import { eventSentence } from './sentences.ts'
 import { eventWords } from './words.ts'
 
 export function AuditLogPage() {
@@ -50,19 +51,8 @@ function Events({ org, search }: { org: string; search: AuditSearch }) {
         rows={rows}
         columns={[
           { head: 'When', look: 'muted', render: ({ occurred_at: at }) => <Time at={at} /> },
-          {
-            head: 'Who',
-            look: 'optional',
-            titleOf: ({ actor }) => actor?.name,
-            render: ({ actor }) => actor?.name ?? 'The operator',
-          },
-          { head: 'What', render: ({ type }) => eventWords(type) },
-          {
-            head: 'On what',
-            look: 'optional',
-            titleOf: ({ subject }) => subject.name ?? undefined,
-            render: ({ subject }) => subject.name ?? subject.type,
-          },
+          { head: 'What', titleOf: eventSentence, render: eventSentence },
+          { head: 'Kind', look: 'aside', render: ({ type }) => eventWords(type) },
         ]}
         renderAction={(event) => (
           <Button aria-label={`Show ${eventWords(event.type)}`} onClick={() => setShown(event)}>

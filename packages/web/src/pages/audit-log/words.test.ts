@@ -3,6 +3,7 @@ import { changesOf, eventWords, valueText } from './words.ts'
 
 it('says in words what happened', () => {
   expect(eventWords('OrganizationMemberUpdatedEvent')).toBe('Organization member updated')
+  expect(eventWords('ApiAccessTokenCreatedEvent')).toBe('API access token created')
   expect(eventWords('TeamCreatedEvent')).toBe('Team created')
 })
 

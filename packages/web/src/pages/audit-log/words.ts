@@ -1,7 +1,9 @@
 /** `OrganizationMemberUpdatedEvent` reads as "Organization member updated". */
 export function eventWords(type: string): string {
   const words = type.replace(/Event$/, '').replaceAll(/([a-z])([A-Z])/g, '$1 $2')
-  return words.charAt(0) + words.slice(1).toLowerCase().replaceAll('api ', 'API ').replaceAll('sso ', 'SSO ')
+  return (words.charAt(0) + words.slice(1).toLowerCase()).replaceAll(/\b(api|sso) /gi, (name) =>
+    name.toUpperCase(),
+  )
 }
 
 /** A value of an event's data, on one line. */
