@@ -53,6 +53,7 @@ export function Table<Row extends { id: string }>({ label, rows, columns, render
               {columns.map(({ head, render, titleOf, look }) => (
                 <td
                   key={head}
+                  data-label={head}
                   className={look && looks[look]}
                   title={titleOf && showLabel(titleOf(row) ?? '')}
                 >
