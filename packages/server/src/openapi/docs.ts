@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { packageFolder, resolveDependency } from '../lib/package-files.ts'
+import { themeStyle } from './docs-theme.ts'
 import { markdownDocs, type MarkdownDocs } from './markdown.ts'
 import { openApiDocument, type Examples } from './document.ts'
 import type { Slices } from '../http/route.ts'
@@ -32,10 +33,30 @@ const resolveSubtree = async (document, path) => {
   return { spec: follow(find(document, path), document), errors: [] }
 }
 
+// Swagger UI has links in buttons, and buttons whose names are missing or differ from their text.
+const nameControls = () => {
+  for (const link of document.querySelectorAll('.opblock-summary-control a[href]')) link.removeAttribute('href')
+  for (const button of document.querySelectorAll('.close-modal:not([aria-label])')) button.setAttribute('aria-label', 'Close')
+  for (const button of document.querySelectorAll('.modal-btn[aria-label]')) button.removeAttribute('aria-label')
+}
+
+// There is one server, and a choice of one is none.
+const withoutServers = { wrapComponents: { ServersContainer: () => () => null } }
+
 window.addEventListener('load', () => {
+  new MutationObserver(nameControls).observe(document.body, { childList: true, subtree: true })
   SwaggerUIBundle({ url: '/v2/openapi.json', dom_id: '#docs', deepLinking: true, docExpansion: 'none',
-    filter: true, persistAuthorization: true, tryItOutEnabled: true, plugins: [{ fn: { resolveSubtree } }] })
+    filter: true, persistAuthorization: true, tryItOutEnabled: true, syntaxHighlight: false,
+    plugins: [{ fn: { resolveSubtree } }, withoutServers] })
 })`
+
+/** The theme that was chosen in the pages. */
+const themeScript = `try {
+  const theme = localStorage.getItem('millrace.theme')
+  if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme
+} catch {
+  // Without storage the theme of the system counts.
+}`
 
 const page = `<!doctype html>
 <html lang="en">
@@ -43,11 +64,13 @@ const page = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Millrace API</title>
+<script src="/docs/theme.js"></script>
 <link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="stylesheet" href="/docs/theme.css">
 <link rel="icon" href="/favicon.ico" type="image/svg+xml">
 </head>
 <body>
-<div id="docs"></div>
+<main id="docs"></main>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/start.js"></script>
 </body>
@@ -109,7 +132,10 @@ export function serveDocs(app: FastifyInstance, baseUrl: string, slices: Slices)
       reply.type(markdownType).send((await readMarkdown()).groups.get(group)),
     )
   }
-  app.get('/docs/start.js', async (_request, reply) => reply.type('text/javascript').send(startScript))
+  const scripts = { start: startScript, theme: themeScript }
+  for (const [name, script] of Object.entries(scripts))
+    app.get(`/docs/${name}.js`, async (_request, reply) => reply.type('text/javascript').send(script))
+  app.get('/docs/theme.css', async (_request, reply) => reply.type('text/css').send(themeStyle))
   for (const [name, type] of Object.entries(assets)) {
     let content: Buffer | undefined
     app.get(`/docs/${name}`, async (_request, reply) => {
