@@ -14,9 +14,11 @@ interface PageRequest {
 
 export const defaultPerPage = 30
 export const mostPerPage = 100
+/** For lists whose rows are short and whose readers want all of them. */
+const mostPerLongPage = 500
 const lastPage = 1_000_000
 
-export const PageQuery = {
+const pageQuery = (most: number) => ({
   page: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -29,16 +31,23 @@ export const PageQuery = {
     Type.Integer({
       default: defaultPerPage,
       minimum: 1,
-      maximum: mostPerPage,
+      maximum: most,
       description: 'How many on a page; out of range is clamped.',
     }),
   ),
-}
+})
+
+export const PageQuery = pageQuery(mostPerPage)
+export const LongPageQuery = pageQuery(mostPerLongPage)
 
 /** Out-of-range and unreadable values are clamped, because old clients send them. */
-export function readPage(url: RequestUrl): PageRequest {
+export const readPage = (url: RequestUrl): PageRequest => readPageOf(url, mostPerPage)
+
+export const readLongPage = (url: RequestUrl): PageRequest => readPageOf(url, mostPerLongPage)
+
+function readPageOf(url: RequestUrl, most: number): PageRequest {
   const page = clamp(last(url.query['page']), 1, 1, lastPage)
-  const perPage = clamp(last(url.query['per_page']), defaultPerPage, 1, mostPerPage)
+  const perPage = clamp(last(url.query['per_page']), defaultPerPage, 1, most)
   return { page, perPage, offset: (page - 1) * perPage, limit: perPage + 1, url }
 }
 

@@ -13,7 +13,7 @@ import type { Answer } from './answer.ts'
 import { checker } from '../lib/check.ts'
 import { CursorQuery } from './cursors.ts'
 import type { RequestUrl } from './links.ts'
-import { PageQuery } from './paging.ts'
+import { LongPageQuery, PageQuery } from './paging.ts'
 import { paramsOf, type Param, type ParamName } from './params.ts'
 import { queryReader } from './query.ts'
 
@@ -44,7 +44,7 @@ interface Definition<
   params?: { [Name in ParamName<Url>]?: Param }
   query?: Query
   /** How a list is paged. Adds the parameters of that scheme to the document. */
-  paging?: 'pages' | 'cursor'
+  paging?: 'pages' | 'long pages' | 'cursor'
   body?: Body
   /** Shown in the OpenAPI document instead of `body`, where a handler demands more than the schema. */
   documentedBody?: TSchema
@@ -210,4 +210,4 @@ const badBody = {
     invalidFields([{ field, code: field === '' ? reason : reason.slice(field.length + 1) }]),
 }
 
-const pagingQuery = { pages: PageQuery, cursor: CursorQuery }
+const pagingQuery = { pages: PageQuery, 'long pages': LongPageQuery, cursor: CursorQuery }

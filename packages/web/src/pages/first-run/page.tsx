@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
+import { pipelineQuery } from '../../api/resource-queries.ts'
 import { Button, LinkButton } from '../../parts/Button.tsx'
 import { Icon } from '../../parts/Icon.tsx'
 import { Page } from '../../parts/Page.tsx'
@@ -10,7 +11,7 @@ import { agentsQuery } from '../agents/queries.ts'
 import { StartAgentDialog } from '../cluster/StartAgentDialog.tsx'
 import { clustersQuery } from '../clusters/queries.ts'
 import { NewBuildDialog } from '../pipeline/NewBuildDialog.tsx'
-import { pipelinesQuery, trendsQuery } from '../pipelines/queries.ts'
+import { pipelinesIn, trendsQuery } from '../pipelines/queries.ts'
 import { demoSlug, stepsOf, type FirstRun, type Step } from './steps.ts'
 import styles from './page.module.css'
 
@@ -18,17 +19,18 @@ const refetchInterval = 3000
 
 export function FirstRunPage() {
   const { org } = useParams({ from: '/organizations/$org/start' })
-  const { data: pipelines } = useQuery({ ...pipelinesQuery(org), refetchInterval })
   const { data: trends } = useQuery({ ...trendsQuery(org), refetchInterval })
   const { data: agents } = useInfiniteQuery({ ...agentsQuery(org, {}), refetchInterval })
   const { data: clusters = [] } = useQuery(clustersQuery(org))
+  const pipelines = pipelinesIn(trends ?? [])
+  const hasDemo = pipelines.some(({ slug }) => slug === demoSlug)
+  const { data: demo } = useQuery({ ...pipelineQuery(org, demoSlug), enabled: hasDemo })
   const [open, setOpen] = useState<'agent' | 'build' | null>(null)
-  if (pipelines === undefined || trends === undefined || agents === undefined) return <Loading />
-  const demo = pipelines.find(({ slug }) => slug === demoSlug)
+  if (trends === undefined || agents === undefined) return <Loading />
   const facts: FirstRun = {
     hasAgent: agents.pages.some(({ rows }) => rows.length > 0),
-    demoBuild: trends.find((trend) => trend.pipeline_id === demo?.id)?.builds.at(-1) ?? null,
-    hasDemo: demo !== undefined,
+    demoBuild: trends.find((trend) => trend.pipeline_slug === demoSlug)?.builds.at(-1) ?? null,
+    hasDemo,
     hasOwnPipeline: pipelines.some(({ slug }) => slug !== demoSlug),
   }
   const actions: Record<Step['id'], ReactNode> = {

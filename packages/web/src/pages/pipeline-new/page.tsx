@@ -3,13 +3,14 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState, type FormEvent } from 'react'
 import { ApiFailure, call, newKey } from '../../api/call.ts'
-import { keyOf } from '../../api/queries.ts'
+
 import { Button } from '../../parts/Button.tsx'
 import { FieldStack, SelectField, TextField } from '../../parts/Field.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Denied, Loading, Problem } from '../../parts/States.tsx'
 import { organizationQuery } from '../../shell/queries.ts'
 import { clustersQuery } from '../clusters/queries.ts'
+import { reloadPipelines } from '../pipeline-settings/queries.ts'
 import { repositorySteps } from './example.ts'
 import { FirstSteps, type Steps } from './FirstSteps.tsx'
 import styles from './page.module.css'
@@ -65,7 +66,7 @@ function NewPipeline({ org }: { org: string }) {
       return { slug: pipeline.slug, number: String(build.number) }
     },
     async onSuccess({ slug: pipeline, number }) {
-      await queryClient.invalidateQueries({ queryKey: keyOf('GET /v2/organizations/{org}/pipelines') })
+      await reloadPipelines(queryClient)
       if (number === null) await navigate({ to: '/$org/$pipeline', params: { org, pipeline } })
       else await navigate({ to: '/$org/$pipeline/builds/$number', params: { org, pipeline, number } })
     },

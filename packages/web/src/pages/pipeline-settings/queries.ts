@@ -4,6 +4,7 @@ import type { Operations } from '../../api/operations.ts'
 import { keyOf } from '../../api/queries.ts'
 
 const pipelines = '/v2/organizations/{org}/pipelines'
+const trends = '/v2/organizations/{org}/pipeline-trends'
 const one = `${pipelines}/{pipeline}` as const
 
 export interface PipelineAddress {
@@ -26,4 +27,7 @@ export const reloadPipeline = (queryClient: QueryClient) =>
   ])
 
 export const reloadPipelines = (queryClient: QueryClient) =>
-  queryClient.invalidateQueries({ queryKey: keyOf(`GET ${pipelines}`) })
+  Promise.all([
+    queryClient.invalidateQueries({ queryKey: keyOf(`GET ${pipelines}`) }),
+    queryClient.invalidateQueries({ queryKey: keyOf(`GET ${trends}`) }),
+  ])

@@ -4,7 +4,6 @@ import { formatDuration } from '../../parts/time/durations.ts'
 import { Mark } from '../../parts/mark/Mark.tsx'
 import { StateIcon } from '../../parts/state-badge/StateBadge.tsx'
 import { Time } from '../../parts/time/Time.tsx'
-import { isFavorite } from './choose.ts'
 import type { Pipeline, Trend } from './queries.ts'
 import { StarButton } from './StarButton.tsx'
 import { TrendBars } from './TrendBars.tsx'
@@ -20,10 +19,9 @@ interface Props {
 export function PipelineRow({ org, pipeline, trend, onFavorite }: Props) {
   const name = showLabel(pipeline.name)
   const last = trend?.builds.at(-1)
-  const isStarred = isFavorite(pipeline)
   return (
     <>
-      <StarButton name={name} isStarred={isStarred} isTabStop={false} onStar={onFavorite} />
+      <StarButton name={name} isStarred={pipeline.favorite} isTabStop={false} onStar={onFavorite} />
       <span className={styles.state}>
         {last === undefined ? (
           <StateIcon kind="build" state="not_run" />

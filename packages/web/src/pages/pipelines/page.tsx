@@ -9,7 +9,7 @@ import { organizationQuery } from '../../shell/queries.ts'
 import { choosePipelines, listTags, type PipelineSearch } from './choose.ts'
 import { PipelineFilter } from './PipelineFilter.tsx'
 import { PipelineList } from './PipelineList.tsx'
-import { pipelinesQuery, trendsQuery } from './queries.ts'
+import { pipelinesIn, trendsQuery } from './queries.ts'
 import { useFavorite } from './use-favorite.ts'
 
 /** Others are found by their name. */
@@ -21,9 +21,9 @@ export function PipelinesPage() {
   const search = useSearch({ from: '/$org' })
   const navigate = useNavigate({ from: '/$org' })
   const { data: organization, error: refusal } = useQuery(organizationQuery(org))
-  const { data: pipelines, error, refetch } = useQuery(pipelinesQuery(org))
-  const { data: trends } = useQuery(trendsQuery(org))
+  const { data: trends, error, refetch } = useQuery(trendsQuery(org))
   const star = useFavorite(org)
+  const pipelines = useMemo(() => trends && pipelinesIn(trends), [trends])
   const trendOf = useMemo(() => new Map((trends ?? []).map((trend) => [trend.pipeline_id, trend])), [trends])
   const shown = useMemo(() => choosePipelines(pipelines ?? [], trendOf, search), [pipelines, trendOf, search])
   const change = (next: PipelineSearch) => void navigate({ search: next, replace: true })

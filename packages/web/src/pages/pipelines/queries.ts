@@ -2,32 +2,35 @@ import { query } from '../../api/queries.ts'
 import type { Answer } from '../../api/call.ts'
 import { call, callPage, type Page } from '../../api/call.ts'
 
-const pipelines = 'GET /v2/organizations/{org}/pipelines'
 const trends = 'GET /v2/organizations/{org}/pipeline-trends'
 
-export type Pipeline = Answer<typeof pipelines>[number]
 export type Trend = Answer<typeof trends>[number]
 
-const perPage = 100
+/** What the list shows of a pipeline besides its builds. */
+export interface Pipeline extends NonNullable<Trend['pipeline']> {
+  id: string
+  slug: string
+}
 
-/** All pipelines that one may see; a thousand are ten requests. */
-export const pipelinesQuery = (org: string) => ({
-  queryKey: [pipelines, { org }, 'all'],
+const perPage = 500
+
+/** All pipelines that one may see, with their builds; a thousand are two requests. */
+export const trendsQuery = (org: string) => ({
+  queryKey: [trends, { org }, 'all'],
   queryFn: ({ signal }: { signal: AbortSignal }) =>
     readAll((page) =>
-      callPage(pipelines, {
+      callPage(trends, {
         params: { org },
-        query: { per_page: perPage, page, include_viewer: true },
+        query: { per_page: perPage, page, include_pipeline: true },
         signal,
       }),
     ),
 })
 
-export const trendsQuery = (org: string) => ({
-  queryKey: [trends, { org }, 'all'],
-  queryFn: ({ signal }: { signal: AbortSignal }) =>
-    readAll((page) => callPage(trends, { params: { org }, query: { per_page: perPage, page }, signal })),
-})
+export const pipelinesIn = (rows: readonly Trend[]): Pipeline[] =>
+  rows.flatMap(({ pipeline_id: id, pipeline_slug: slug, pipeline }) =>
+    pipeline === undefined ? [] : [{ id, slug, ...pipeline }],
+  )
 
 export const trendQuery = (org: string, pipeline: string) =>
   query(trends, { params: { org }, query: { 'pipeline[]': [pipeline] } })

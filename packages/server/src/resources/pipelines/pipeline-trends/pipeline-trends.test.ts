@@ -128,6 +128,30 @@ describe('GET /v2/organizations/{org.slug}/pipeline-trends', () => {
     expect((await ask(org.path, token, '?per_page=2&page=2')).list).toHaveLength(1)
   })
 
+  it('has the name and marks of pipelines when they are asked for', async () => {
+    const org = await anOrganization(app)
+    const { token } = await anAdmin(app, org)
+    const { token: other } = await aMember(app, org)
+    const { id, slug } = await aPipeline(app, org, configuration)
+    const path = `${org.path}/pipelines/${slug}`
+    const marks = { name: 'The "web"', emoji: ':rocket:', color: '#a1b2c3', tags: ['web', 'a "b"'] }
+    expect((await app.request('PATCH', path, { token, body: marks })).status).toBe(200)
+    await app.request('PUT', `/v2/user/favorites/${id}`, { token })
+    const first = async (as: string, query: string) => (await ask(org.path, as, query)).list[0]
+    const asked = '?include_pipeline=true&per_page=500'
+    expect(await first(token, asked)).toMatchObject({ pipeline: { ...marks, favorite: true } })
+    expect(await first(other, asked)).toMatchObject({ pipeline: { favorite: false } })
+    expect(await first(token, '')).not.toHaveProperty('pipeline')
+  })
+
+  it('has up to 500 pipelines on a page', async () => {
+    const org = await anOrganization(app)
+    const { token } = await anAdmin(app, org)
+    await aPipeline(app, org, configuration)
+    const { headers, list } = await ask(org.path, token, '?per_page=10000&page=2')
+    expect([list, headers.get('link')]).toEqual([[], expect.stringContaining('per_page=500')])
+  })
+
   it('never has hidden pipelines or those of other organizations', async () => {
     const org = await anOrganization(app)
     const admin = await anAdmin(app, org)

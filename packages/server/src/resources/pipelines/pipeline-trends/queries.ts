@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import { visiblePipelines } from '../../../auth/pipeline-access.ts'
 import { isPreflight } from '../../../db/preflight.ts'
-import { bare, object, text, word } from '../../../db/json-text.ts'
+import { bare, fieldWhere, object, text, word, type JsonText } from '../../../db/json-text.ts'
 import type { Db } from '../../../db/pool.ts'
 
 /** How many builds of each 30 days count, so that a busy pipeline costs no more than this. */
@@ -21,20 +21,35 @@ const build = object({
   branch: text(sql`b.branch`),
 })
 
-const trend = object({
-  pipeline_id: word(sql`p.id`),
-  pipeline_slug: word(sql`p.slug`),
-  builds: sql`(
+const pipeline = (caller: Caller) =>
+  object({
+    name: text(sql`p.name`),
+    emoji: text(sql`p.emoji`),
+    color: text(sql`p.color`),
+    tags: bare(sql`to_json(p.tags)`),
+    favorite: bare(
+      sql`exists (select from favorites f where f.organization_id = p.organization_id and f.user_id = ${caller.user.id} and f.pipeline_id = p.id)`,
+    ),
+  })
+
+const trend = (more: JsonText) =>
+  object(
+    {
+      pipeline_id: word(sql`p.id`),
+      pipeline_slug: word(sql`p.slug`),
+      builds: sql`(
     select concat('[', string_agg(${build}, ',' order by b.created_at, b.id), ']') from (
       select * from builds b where b.pipeline_id = p.id and not ${isPreflight}
       order by b.created_at desc, b.id desc limit 30) b)`,
-  median_seconds: bare(sql`round(recent.median::numeric, 3)`),
-  median_change: bare(sql`round((recent.median / nullif(earlier.median, 0) - 1)::numeric, 4)`),
-  reliability: bare(sql`round(recent.passed::numeric / nullif(recent.passed + recent.failed, 0), 4)`),
-  running: bare(
-    sql`coalesce((select sum(t.running_builds) from pipeline_tallies t where t.pipeline_id = p.id), 0)`,
-  ),
-})
+      median_seconds: bare(sql`round(recent.median::numeric, 3)`),
+      median_change: bare(sql`round((recent.median / nullif(earlier.median, 0) - 1)::numeric, 4)`),
+      reliability: bare(sql`round(recent.passed::numeric / nullif(recent.passed + recent.failed, 0), 4)`),
+      running: bare(
+        sql`coalesce((select sum(t.running_builds) from pipeline_tallies t where t.pipeline_id = p.id), 0)`,
+      ),
+    },
+    more,
+  )
 
 /** For queries with `pipelines p`: the median and the results of its builds that were created between these times. */
 const statistics = (from: string, to: string): RawBuilder<unknown> => sql`(
@@ -56,7 +71,7 @@ export async function listTrends(
   org: Organization,
   caller: Caller,
   now: Date,
-  choice: Choice,
+  choice: Choice & { includePipeline: boolean | undefined },
 ): Promise<string[]> {
   const daysAgo = (days: number) => new Date(now.getTime() - days * dayMs).toISOString()
   const chosen =
@@ -64,9 +79,9 @@ export async function listTrends(
       ? sql`p.slug = any (${choice.slugs}::text[]) order by p.created_at, p.id`
       : sql`p.archived_at is null order by p.created_at, p.id limit ${choice.limit} offset ${choice.offset}`
   const { rows } = await sql<{ trend: string }>`
-    select ${trend} as trend
+    select ${trend(fieldWhere(sql.lit(choice.includePipeline === true), 'pipeline', pipeline(caller)))} as trend
     from (
-      select p.id, p.slug, p.created_at from pipelines p
+      select p.id, p.slug, p.created_at, p.organization_id, p.name, p.emoji, p.color, p.tags from pipelines p
       where p.organization_id = ${org.id} and ${visiblePipelines(org, caller)} and ${chosen}
     ) p
     cross join lateral ${statistics(daysAgo(30), new Date(now.getTime() + dayMs).toISOString())} recent

@@ -29,6 +29,18 @@ export const PipelineTrend = Type.Object(
       'Share of passed builds among those of the last 30 days that passed or failed, 0 to 1; null without any.',
     ),
     running: integer('How many builds are running.'),
+    pipeline: Type.Optional(
+      Type.Object(
+        {
+          name: text('Name of the pipeline.'),
+          emoji: orNull(text('Emoji of the pipeline, such as `:rocket:`.')),
+          color: orNull(text('Colour of the pipeline, such as `#a1b2c3`.')),
+          tags: Type.Array(Type.String()),
+          favorite: boolean('Whether the caller has marked it as a favorite.'),
+        },
+        { description: 'Only with `include_pipeline=true`.' },
+      ),
+    ),
   },
   { title: 'PipelineTrend' },
 )
