@@ -30,6 +30,9 @@ export const Queues = ({ queues, defaultId }: Props) => (
           <StateBadge kind="queue" state={isPaused ? 'paused' : 'active'} />
         ),
       },
+      { head: 'Waiting', look: 'number', render: ({ counts }) => counts?.waiting },
+      { head: 'Running', look: 'number', render: ({ counts }) => counts?.running },
+      { head: 'Agents', look: 'number', render: ({ counts }) => counts?.agents },
       {
         head: 'Description',
         look: 'muted',

@@ -25,7 +25,10 @@ export const createQueue = (params: ClusterAddress, body: NewQueue, idempotencyK
   call(`POST ${cluster}/queues`, { params, body, idempotencyKey })
 
 export const queuesQuery = (org: string, id: string) =>
-  query(`GET ${cluster}/queues`, { params: { org, cluster: id }, query: { per_page: 100 } })
+  query(`GET ${cluster}/queues`, {
+    params: { org, cluster: id },
+    query: { per_page: 100, include_counts: true },
+  })
 
 /** For a page that shows the queues. The event stream tells of those that are paused, not of new and deleted ones. */
 export const followedQueuesQuery = (org: string, id: string) => ({

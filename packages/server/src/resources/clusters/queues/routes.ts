@@ -4,6 +4,7 @@ import { linkHeader } from '../../../http/links.ts'
 import { pageAnswer, pageLinks, readPage } from '../../../http/paging.ts'
 import { route } from '../../../http/route.ts'
 import * as clusters from '../clusters/queries.ts'
+import { countInQueues } from './counts.ts'
 import { createQueue } from './create.ts'
 import { deleteQueue } from './delete.ts'
 import { findMetrics } from './metrics.ts'
@@ -19,13 +20,23 @@ const listQueuesRoute = route({
   summary: 'List the queues of a cluster, oldest first',
   scope: 'read_clusters',
   permission: 'member',
+  query: {
+    include_counts: Type.Optional(
+      Type.Boolean({ description: 'Add `counts`: jobs and agents of each queue. Default false.' }),
+    ),
+  },
   paging: 'pages',
   answers: { 200: Type.Array(Queue) },
-  async handler({ ctx, org, params, url }) {
+  async handler({ ctx, org, params, query, url }) {
     await clusters.getInOrg(ctx.db, org.id, params.cluster)
     const page = readPage(url)
     const rows = await queues.listInCluster(ctx.db, org.id, params.cluster, page)
-    return pageAnswer(page, rows, (row) => presentQueue(ctx.config.url, org.slug, row))
+    const ids = query.include_counts ? rows.map(({ id }) => id) : []
+    const countsOf = ids.length === 0 ? null : await countInQueues(ctx.db, org.id, ids)
+    return pageAnswer(page, rows, (row) => {
+      const counts = countsOf?.get(row.id)
+      return { ...presentQueue(ctx.config.url, org.slug, row), ...(counts === undefined ? {} : { counts }) }
+    })
   },
 })
 

@@ -85,6 +85,16 @@ export const Queue = Type.Object(
     created_by: UserOrNull,
     hosted: Type.Optional(Type.Literal(true, { description: 'Only on hosted queues.' })),
     hosted_agents: Type.Optional(HostedAgents),
+    counts: Type.Optional(
+      Type.Object(
+        {
+          waiting: integer('Jobs that wait for an agent.'),
+          running: integer('Jobs that run.'),
+          agents: integer('Agents that are connected.'),
+        },
+        { description: 'Only in lists with `include_counts=true`.' },
+      ),
+    ),
   },
   { title: 'ClusterQueue' },
 )

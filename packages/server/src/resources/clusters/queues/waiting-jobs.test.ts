@@ -106,6 +106,13 @@ describe('GET /v2/organizations/{org.slug}/clusters/{cluster.id}/queues/{id}/met
     expect(status).toBe(200)
     expect(body).toMatchObject({ waiting: 2, running: 1, connected: 2, busy: 1 })
     expect([body['wait_p50_seconds'], body['wait_p95_seconds']]).toEqual([600, 600])
+    const path = `${world.org.path}/clusters/${world.cluster.id}/queues`
+    const listed = async (query: string) =>
+      (await app.request('GET', path + query, { token: world.admin.token })).list
+    expect(await listed('?include_counts=true')).toMatchObject([
+      { id: world.queue.id, counts: { waiting: 2, running: 1, agents: 2 } },
+    ])
+    expect((await listed(''))[0]).not.toHaveProperty('counts')
     const points = body['points'] as unknown as Array<[number, number, number]>
     expect(points).toHaveLength(60)
     const times = points.map(([ms]) => ms)
