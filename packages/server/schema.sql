@@ -1723,6 +1723,17 @@ create table webhook_deliveries (
   constraint webhook_deliveries_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
 );
 
+create table webhook_health (
+  pipeline_id uuid not null,
+  organization_id uuid not null,
+  received_at timestamp(3) with time zone not null,
+  event text not null,
+  status integer not null,
+  message text not null,
+  constraint webhook_health_pkey PRIMARY KEY (pipeline_id),
+  constraint webhook_health_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
+);
+
 create table workflow_token_requests (
   job_id uuid not null,
   organization_id uuid not null,

@@ -65,6 +65,7 @@ import { bannerRoutes } from './resources/people/banners/routes.ts'
 import { badgeRoutes } from './resources/pipelines/badges/routes.ts'
 import { buildRoutes } from './resources/builds/builds/routes.ts'
 import { cacheRoutes } from './resources/pipelines/caches/routes.ts'
+import { repositoryHealthRoutes } from './resources/pipelines/repository_health/routes.ts'
 import { deployKeyRoutes } from './resources/pipelines/deploy_key/routes.ts'
 import { cacheVolumeRoutes } from './resources/clusters/cache_volumes/routes.ts'
 import { clusterTokenRoutes } from './resources/clusters/cluster-tokens/routes.ts'
@@ -137,6 +138,7 @@ export const slices: Slices = {
   'commit-statuses': commitStatusRoutes,
   deliver: webhookRoutes,
   deploy_key: deployKeyRoutes,
+  repository_health: repositoryHealthRoutes,
   deliveries: deliveryRoutes,
   emojis: emojiRoutes,
   events: eventRoutes,

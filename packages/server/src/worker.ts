@@ -25,7 +25,7 @@ import { hasTouchedBuilds } from './resources/builds/commit-statuses/queries.ts'
 import { updateStatuses } from './resources/builds/commit-statuses/update-statuses.ts'
 import { expirePushes } from './webhooks/ledger-queries.ts'
 import { enqueuePolls, pollAndContinue } from './webhooks/poll.ts'
-import { hasPolls, pollTimes } from './webhooks/poll-queries.ts'
+import { hasPolls, pollTimes, reconcileSoon } from './webhooks/poll-queries.ts'
 import { expireCommits, expireWebhookDeliveries } from './webhooks/queries.ts'
 import * as invitations from './resources/people/invitations/queries.ts'
 import { sendInvitation } from './resources/people/invitations/send-mail.ts'
@@ -127,6 +127,9 @@ export const startWorkerPauses = (ctx: Context): SleepingPauses =>
     ],
     longestSleepMs: longestSleepMs(ctx.config),
   })
+
+export const reconcileAtStart = (ctx: Context): Promise<void> =>
+  reconcileSoon(ctx.db, ctx.now().toISOString())
 
 /** Delivers notifications until it is stopped. */
 export const startNotifications = (ctx: Context, pauses: Pauses = steadyPauses): Notifications =>

@@ -92,6 +92,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   'cluster-tokens': 'Tokens that agents register with.',
   clusters: 'Clusters: agents, queues and pipelines that belong together.',
   'commit-statuses': 'Statuses of commits, as published on the source host.',
+  repository_health: 'Whether the pushes of the repository of a pipeline are heard of.',
   deploy_key: 'Keys that read the repository of a pipeline over ssh.',
   deliver: 'Webhooks of source hosts.',
   deliveries: 'What notification services sent.',

@@ -218,6 +218,7 @@ async function startTasks(requestContext: Context, { db, direct }: Pool): Promis
     import('../tasks/run.ts'),
     import('../tasks/pollers.ts'),
   ])
+  await worker.reconcileAtStart(ctx)
   const pauses = worker.startWorkerPauses(ctx)
   const tasks = await runTasks(direct, ctx.log, ctx, worker.handlers, {
     around: worker.aroundTasks(ctx),

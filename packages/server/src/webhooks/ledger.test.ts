@@ -237,3 +237,52 @@ describe('the ledger of refs', () => {
     expect(rows).toEqual([])
   })
 })
+
+describe('GET /v2/organizations/{org}/pipelines/{pipeline}/repository_health', () => {
+  it('has the last delivery, the last reconcile, and the number of pushes that no delivery told of', async () => {
+    const { path, repository, first, send, main, reconcile } = await aPipelineOf()
+    const second = await repository.commit('main')
+    await send(main(first, second))
+    await repository.commit('main')
+    await reconcile()
+    const { body } = await app.request('GET', `${path}/repository_health`, { token })
+    expect(body).toMatchObject({
+      last_delivery: { event: 'push', status: 200, message: 'Build #1 of main was made.' },
+      reconciled_at: now.toISOString(),
+      reconcile_error: null,
+      pushes_last_7_days: 2,
+      pushes_without_delivery_last_7_days: 1,
+    })
+  })
+
+  it('has the answer of a delivery that was refused, after which the repository is soon asked', async () => {
+    const { path, send, push } = await aPipelineOf()
+    await send(push('refs/heads/-rf', null, '1'.repeat(40)))
+    const { body } = await app.request('GET', `${path}/repository_health`, { token })
+    expect(body).toMatchObject({
+      last_delivery: { event: 'push', status: 400, message: expect.stringContaining('name of a branch') },
+      next_reconcile_at: new Date(now.getTime() + 61_000).toISOString(),
+    })
+  })
+})
+
+describe('POST /v2/organizations/{org}/pipelines/{pipeline}/repository_health/reconcile', () => {
+  it('builds at once what no delivery told of', async () => {
+    const { path, repository, builds } = await aPipelineOf()
+    const second = await repository.commit('main')
+    const answer = await app.request('POST', `${path}/repository_health/reconcile`, { token })
+    expect([answer.status, answer.body.next_reconcile_at]).toEqual([200, now.toISOString()])
+    await pollDue(app.ctx)
+    expect(await builds()).toEqual([['main', second, 'reconcile']])
+  })
+
+  it('answers 422 before the first delivery', async () => {
+    const { id, path } = await aPipelineOf()
+    await sql`delete from pipeline_polls where pipeline_id = ${id}`.execute(app.db)
+    const answer = await app.request('POST', `${path}/repository_health/reconcile`, { token })
+    expect([answer.status, answer.body.message]).toEqual([
+      422,
+      'The repository is asked from the first delivery on; none has come yet.',
+    ])
+  })
+})

@@ -187,6 +187,15 @@ export async function noteDelivery(
     on conflict (pipeline_id) do update set delivered_at = excluded.delivered_at`.execute(trx)
 }
 
+/** Deliveries that came while the server was away are lost, so pipelines with webhooks are soon reconciled. */
+export async function reconcileSoon(db: Db, now: string): Promise<void> {
+  await sql`
+    update pipeline_polls q set next_poll_at = least(next_poll_at, ${now}::timestamptz + make_interval(secs => 60 * random()))
+    from pipelines p where p.id = q.pipeline_id and p.poll_interval_seconds is null and q.error is null`.execute(
+    db,
+  )
+}
+
 /** Has the repository asked as soon as it shows what has been delivered. False: it cannot be asked. */
 export async function askIn(
   db: Db,

@@ -3,10 +3,13 @@ import type { Context } from '../context.ts'
 import { ok } from '../http/answer.ts'
 import type { Param } from '../http/params.ts'
 import { route } from '../http/route.ts'
-import { notFound, unauthorized } from '../lib/errors.ts'
+import { ApiError, notFound, unauthorized } from '../lib/errors.ts'
+import { keepDelivery } from '../resources/pipelines/repository_health/queries.ts'
 import * as connections from '../resources/pipelines/repository_connections/queries.ts'
 import { hostOfType, identify } from '../source-hosts/hosts.ts'
 import { findTargetOfCheck } from './checks.ts'
+import { lagSeconds } from './ledger.ts'
+import { askIn } from './poll-queries.ts'
 import * as deliveries from './queries.ts'
 import { readWebhookDelivery } from './read.ts'
 import { receive } from './receive.ts'
@@ -43,21 +46,52 @@ const receiveDeliveryRoute = route({
   },
   async handler({ ctx, params, headers, rawBody, gone }) {
     const target = await getTarget(ctx, params.webhook)
-    const connection = await connections.findByHost(ctx.db, target.organization_id, target.repository_host)
     const sender = identify(headers, rawBody)
-    const { webhook_secret_sealed: sealed, webhook_secret_key_id: keyId } = connection ?? {}
-    const { webhook } = hostOfType(sender.host)
-    if (sealed && keyId && !webhook.isGenuine(headers, rawBody, ctx.keys.open(sealed, keyId))) {
-      throw unauthorized('The signature is missing or wrong: give the webhook the secret of the connection.')
-    }
-    const delivery = await readWebhookDelivery(
-      { sender, headers, bytes: rawBody },
-      { kind: 'upload', organizationId: target.organization_id, sender: target.id, until: gone() },
-    )
-    const ofCheck = sealed && keyId ? await findTargetOfCheck(ctx, target, delivery.events) : undefined
-    return ok(await receive(ctx, ofCheck ?? target, delivery))
+    const answer = await noting(ctx, target, sender.event, async () => {
+      const connection = await connections.findByHost(ctx.db, target.organization_id, target.repository_host)
+      const { webhook_secret_sealed: sealed, webhook_secret_key_id: keyId } = connection ?? {}
+      const { webhook } = hostOfType(sender.host)
+      if (sealed && keyId && !webhook.isGenuine(headers, rawBody, ctx.keys.open(sealed, keyId))) {
+        throw unauthorized(
+          'The signature is missing or wrong: give the webhook the secret of the connection.',
+        )
+      }
+      const delivery = await readWebhookDelivery(
+        { sender, headers, bytes: rawBody },
+        { kind: 'upload', organizationId: target.organization_id, sender: target.id, until: gone() },
+      )
+      const ofCheck = sealed && keyId ? await findTargetOfCheck(ctx, target, delivery.events) : undefined
+      return receive(ctx, ofCheck ?? target, delivery)
+    })
+    return ok(answer)
   },
 })
+
+/** Stores how the delivery was answered. After a failure, the repository is soon asked for what it told of. */
+async function noting(
+  ctx: Context,
+  target: deliveries.Target,
+  event: string,
+  answer: () => Promise<DeliveryAnswer>,
+): Promise<DeliveryAnswer> {
+  const at = ctx.now()
+  const keep = (status: number, message: string) =>
+    keepDelivery(ctx.db, target, { at: at.toISOString(), event, status, message })
+  try {
+    const answered = await answer()
+    await keep(200, answered.message)
+    return answered
+  } catch (error) {
+    try {
+      const isOurs = !(error instanceof ApiError)
+      await keep(isOurs ? 500 : error.status, isOurs ? 'The server failed.' : error.message)
+      await askIn(ctx.db, target, at, lagSeconds)
+    } catch (lost) {
+      ctx.log.warn({ err: lost, pipeline: target.id }, 'The failure of a delivery could not be stored.')
+    }
+    throw error
+  }
+}
 
 async function getTarget(ctx: Context, webhook: string): Promise<deliveries.Target> {
   const target = await deliveries.findTarget(ctx.db, webhook)

@@ -4,6 +4,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { inTransaction } from '@millrace/server/db/transaction.ts'
 import { storeArchives, writeArchives } from '@millrace/server/resources/builds/archived_builds/archive.ts'
 import { newVolumeId } from '@millrace/server/resources/clusters/cache_volumes/queries.ts'
+import { noteDelivery } from '@millrace/server/webhooks/poll-queries.ts'
 import { announce, announceParts, takeFile } from './files.ts'
 import { makeRoom } from './makers.ts'
 import { finishJob, jobsOf, newAgent, newBuild, newPipeline, runJob } from './runs.ts'
@@ -256,6 +257,18 @@ const keyedPipeline: State = async (world) => {
   const { ids } = await githubPipeline(world)
   await world.call('POST', `/pipelines/${String(ids?.['pipeline'])}/deploy_key`, {})
   return { ids: ids ?? {} }
+}
+
+/** A pipeline whose webhook has worked. */
+const heardPipeline: State = async (world) => {
+  const { ids = {} } = await githubPipeline(world)
+  const pipeline = await world.db
+    .selectFrom('pipelines')
+    .select(['id', 'organization_id', 'repository'])
+    .where('slug', '=', ids['pipeline'] ?? '')
+    .executeTakeFirstOrThrow()
+  await inTransaction(world.db, (trx) => noteDelivery(trx, pipeline, new Date().toISOString()))
+  return { ids }
 }
 
 const pausedQueue: State = async (world) => {
@@ -525,6 +538,7 @@ export const states: ReadonlyMap<string, State> = new Map([
   ...['GET', 'DELETE'].flatMap((method) =>
     at(method, `${inOrg}/pipelines/{pipeline}/deploy_key`, keyedPipeline),
   ),
+  ...at('POST', `${inOrg}/pipelines/{pipeline}/repository_health/reconcile`, heardPipeline),
   ...at('GET', `${inOrg}/services/{service}/events`, eventLog),
   ...at('PUT', '/v2/user/password', passwordSession),
   ...at('GET', '/v2/installation', operatorSession),

@@ -1247,6 +1247,14 @@ export interface Tables {
     answer: ColumnType<unknown, string | null | undefined, string | null>
     received_at: string
   }
+  webhook_health: {
+    pipeline_id: string
+    organization_id: string
+    received_at: string
+    event: string
+    status: number
+    message: string
+  }
   workflow_token_requests: {
     job_id: string
     organization_id: string
