@@ -214,6 +214,19 @@ describe('the ledger of refs', () => {
     expect(await builds()).toEqual([['main', second, 'webhook']])
   })
 
+  it('asks a repository that cannot be asked again after ten minutes, and then after an hour', async () => {
+    const { id, path, repository, reconcile } = await aPipelineOf()
+    await repository.git('config', 'http.uploadpack', 'false')
+    const minutesUntilNext = async () => {
+      await reconcile()
+      const { body } = await app.request('GET', `${path}/repository_health`, { token })
+      expect([id, body.reconcile_error]).toEqual([id, expect.stringContaining('git could not ask')])
+      return (Date.parse(String(body.next_reconcile_at)) - now.getTime()) / 60_000
+    }
+    expect(await minutesUntilNext()).toBeLessThanOrEqual(11)
+    expect(await minutesUntilNext()).toBeGreaterThan(58)
+  })
+
   it('does not reconcile a pipeline whose deliveries are about the repository that it mirrors', async () => {
     const { id, send, main, repository, first, reconcile } = await aPipelineOf()
     await sql`delete from pipeline_polls where pipeline_id = ${id}`.execute(app.db)

@@ -18,7 +18,7 @@ export interface ClaimedPoll extends PollClaim {
 /** Pipelines that are not polled are, at this interval, from the first delivery on. */
 const reconcileSeconds = 600
 
-/** After an error the repository is not asked again for so long: often nobody has given the server access to it. */
+/** After two errors the repository is not asked again for so long: often nobody has given the server access to it. */
 const failedReconcileSeconds = 3600
 
 /** For queries with `pipelines p` and its `pipeline_polls q`: the settings have changed. */
@@ -162,7 +162,7 @@ export async function recordPolled(db: Db, claim: PollClaim, at: string): Promis
 export async function recordError(db: Db, claim: PollClaim, error: string): Promise<void> {
   await sql`
     update pipeline_polls q set error = ${error},
-      next_poll_at = case when p.poll_interval_seconds is null
+      next_poll_at = case when p.poll_interval_seconds is null and q.error is not null
         then next_poll_at + make_interval(secs => ${failedReconcileSeconds - reconcileSeconds}) else next_poll_at end
     from pipelines p where p.id = q.pipeline_id and ${isClaimed(claim)}`.execute(db)
 }
