@@ -78,6 +78,15 @@ withBrowser.describe('the settings of a pipeline', () => {
 
     await go('Repository')
     await page.getByText('/deliver/').waitFor()
+    await page.getByText('None has come yet.').waitFor()
+    const delivered = await page.request.post(String((await stored())['provider']?.['webhook_url']), {
+      headers: { 'X-GitHub-Event': 'ping' },
+      data: { zen: 'Keep it simple.', repository: { clone_url: 'https://github.com/acme/app.git' } },
+    })
+    expect(delivered.status()).toBe(200)
+    await page.getByText('The webhook works', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Look for missed pushes now' }).click()
+    await page.getByText('The repository is being asked.').waitFor()
     await page.getByLabel('Pushed tags').check()
     await save()
     expect((await stored())['provider']?.['settings']).toMatchObject({ build_tags: true })
