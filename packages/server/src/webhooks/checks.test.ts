@@ -202,6 +202,27 @@ describe('a check of this installation', () => {
     expect(await buildsOf(other)).toEqual([])
   })
 
+  it('is retried in every pipeline of the repository when all checks of the commit are', async () => {
+    const [pipeline, other, elsewhere] = [await aChecked(), await aChecked(), await aChecked()]
+    const repository = 'git@github.com:acme/other.git'
+    await app.db.updateTable('pipelines').set({ repository }).where('id', '=', elsewhere.id).execute()
+    const [one, two, third] = [
+      await anEnded(pipeline, 1),
+      await anEnded(other, 1),
+      await anEnded(elsewhere, 1),
+    ]
+    await published()
+    const suite = { head_sha: commitOf('head'), head_branch: 'main', app: { id: Number(host.appId) } }
+    const answer = await send(pipeline, 'check_suite', { action: 'rerequested', check_suite: suite })
+    expect(answer.text.match(/"result":"built"/g)).toHaveLength(2)
+    expect(answer.body.message).toMatch(/about another repository/)
+    expect([await states(one), await states(two), await states(third)]).toEqual([
+      ['scheduled', 'passed'],
+      ['scheduled', 'passed'],
+      ['failed', 'passed'],
+    ])
+  })
+
   it('is not retried through another pipeline without a secret, nor through another organization', async () => {
     const pipeline = await aChecked()
     const build = await anEnded(pipeline, 1)

@@ -15,7 +15,7 @@ import type { CommitNamed, HostEvent, NamedCheck } from '../source-hosts/events.
 import { readExternalId } from '../source-hosts/status.ts'
 import * as checked from './check-queries.ts'
 import type { CheckedBuild } from './check-queries.ts'
-import { findTargetById, type Target } from './queries.ts'
+import { listTargetsById, listTargetsWithChecks, type Target } from './queries.ts'
 
 export interface BuiltAgain {
   kind: 'built'
@@ -29,22 +29,26 @@ type Ignored = { kind: 'ignored'; reason: string }
 const mostJobs = 500
 
 /**
- * An App has one address for the events of all repositories. Undefined: the check is not of another pipeline there. The caller has
- * checked the signature, and the repository is compared with that of the pipeline later.
+ * The pipelines whose checks are asked for again: an App has one address for the events of all of them. The caller has checked the
+ * signature of the organization's connection; each pipeline compares the repository with its own later.
  */
-export function findTargetOfCheck(
+export async function listTargetsOfCheck(
   ctx: Context,
-  { organization_id, id, repository_host }: Target,
+  target: Target,
   events: readonly HostEvent[],
-): Promise<Target | undefined> {
+): Promise<Target[]> {
   const [event] = events
-  const made =
-    event?.kind === 'commit' && 'again' in event.wants
-      ? readExternalId(event.check?.externalId ?? null)
-      : null
-  return made === null || made.pipelineId === id
-    ? Promise.resolve(undefined)
-    : findTargetById(ctx.db, organization_id, made.pipelineId, repository_host)
+  if (event?.kind !== 'commit' || !('again' in event.wants) || event.check === undefined) return [target]
+  const { name, externalId } = event.check
+  const made = readExternalId(externalId)
+  const { organization_id: orgId, repository_host: host } = target
+  const found =
+    name === null
+      ? await listTargetsWithChecks(ctx.db, orgId, host, event.commit)
+      : made === null || made.pipelineId === target.id
+        ? []
+        : await listTargetsById(ctx.db, orgId, made.pipelineId, host)
+  return found.length === 0 ? [target] : found
 }
 
 /** Null: the event is judged like any other that names a commit. */

@@ -40,15 +40,30 @@ export async function findTarget(db: Db, webhookToken: string): Promise<Target |
   return rows[0]
 }
 
-export async function findTargetById(
+export async function listTargetsById(
   db: Db,
   orgId: string,
   id: string,
   host: string | null,
-): Promise<Target | undefined> {
+): Promise<Target[]> {
   const { rows } = await sql<Target>`
     ${select} where p.organization_id = ${orgId} and p.id = ${id} and p.repository_host = ${host}`.execute(db)
-  return rows[0]
+  return rows
+}
+
+/** The pipelines that have published checks of the commit. */
+export async function listTargetsWithChecks(
+  db: Db,
+  orgId: string,
+  host: string | null,
+  commit: string,
+): Promise<Target[]> {
+  const { rows } = await sql<Target>`
+    ${select} where p.organization_id = ${orgId} and p.repository_host = ${host} and exists (
+      select from commit_statuses s
+      where s.organization_id = ${orgId} and s.pipeline_id = p.id and s.commit = ${commit} and s.context like 'check: %')
+    order by p.id limit 50`.execute(db)
+  return rows
 }
 
 /** Until the transaction ends, the pipeline is neither changed nor deleted, and no other delivery for it is carried out. */

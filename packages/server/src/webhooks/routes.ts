@@ -7,11 +7,11 @@ import { ApiError, notFound, unauthorized } from '../lib/errors.ts'
 import { keepDelivery } from '../resources/pipelines/repository_health/queries.ts'
 import * as connections from '../resources/pipelines/repository_connections/queries.ts'
 import { hostOfType, identify } from '../source-hosts/hosts.ts'
-import { findTargetOfCheck } from './checks.ts'
+import { listTargetsOfCheck } from './checks.ts'
 import { lagSeconds } from './ledger.ts'
 import { askIn } from './poll-queries.ts'
 import * as deliveries from './queries.ts'
-import { readWebhookDelivery } from './read.ts'
+import { readWebhookDelivery, type WebhookDelivery } from './read.ts'
 import { receive } from './receive.ts'
 import { DeliveryAnswer } from './schema.ts'
 
@@ -60,12 +60,27 @@ const receiveDeliveryRoute = route({
         { sender, headers, bytes: rawBody },
         { kind: 'upload', organizationId: target.organization_id, sender: target.id, until: gone() },
       )
-      const ofCheck = sealed && keyId ? await findTargetOfCheck(ctx, target, delivery.events) : undefined
-      return receive(ctx, ofCheck ?? target, delivery)
+      const targets = sealed && keyId ? await listTargetsOfCheck(ctx, target, delivery.events) : [target]
+      return receiveAt(ctx, targets, delivery)
     })
     return ok(answer)
   },
 })
+
+/** Checks of several pipelines may be run again by one delivery. */
+async function receiveAt(
+  ctx: Context,
+  targets: readonly deliveries.Target[],
+  delivery: WebhookDelivery,
+): Promise<DeliveryAnswer> {
+  const answers: DeliveryAnswer[] = []
+  for (const target of targets) answers.push(await receive(ctx, target, delivery))
+  return {
+    message: answers.map(({ message }) => message).join(' '),
+    outcomes: answers.flatMap(({ outcomes }) => outcomes),
+    replayed: answers.every(({ replayed }) => replayed),
+  }
+}
 
 /** Stores how the delivery was answered. After a failure, the repository is soon asked for what it told of. */
 async function noting(
