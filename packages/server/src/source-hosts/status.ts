@@ -12,7 +12,10 @@ export interface Status {
   output?: CheckOutput
 }
 
-type CheckOutput = Readonly<Partial<Record<'title' | 'summary' | 'text' | 'annotations', unknown>>>
+/** `step_id`: the step that the check is of; without it the check is of the build. Hosts do not get it. */
+export type CheckOutput = Readonly<
+  Partial<Record<'title' | 'summary' | 'text' | 'annotations' | 'step_id', unknown>>
+>
 
 export interface ReportedStatus extends Status {
   /** `owner/name` */

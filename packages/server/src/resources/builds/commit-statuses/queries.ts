@@ -209,6 +209,8 @@ export interface DueStatus extends Status {
   changed_at: string
   attempts: number
   repository: string
+  /** `organization/pipeline` */
+  address: string
   /** The page of the build, or of the pipeline. */
   path: string
   connection: Connection | null
@@ -246,7 +248,7 @@ export async function claimDue(db: Db, pipelineId: string, now: string): Promise
     left join repository_connections c on c.organization_id = p.organization_id and c.host = p.repository_host
     where s.id = due.id and p.id = s.pipeline_id
     returning s.id, s.organization_id, s.pipeline_id, s.build_id, s.version, s.commit, s.context, s.state, s.description, s.changed_at, s.attempts,
-      coalesce(s.output, '{}') as output, p.repository, '/' || o.slug || '/' || p.slug || case when s.build_id is null then '' else '/builds/' || s.build_number end as path,
+      coalesce(s.output, '{}') as output, p.repository, o.slug || '/' || p.slug as address, '/' || o.slug || '/' || p.slug || case when s.build_id is null then '' else '/builds/' || s.build_number end as path,
       c.id as connection_id, c.type, c.api_url, c.token_sealed, c.token_key_id, c.app_id, c.installation_id,
       c.private_key_sealed, c.private_key_id, c.private_key_hint`.execute(db)
   return rows.map(({ connection_id: id, type, api_url, ...row }) => ({
@@ -267,6 +269,22 @@ export async function listPipelinesWithDue(db: Db, now: string): Promise<string[
     select distinct s.pipeline_id from commit_statuses s
     where s.next_attempt_at <= ${now} and ${isFree('s.leased_until', now)}`.execute(db)
   return rows.map(({ pipeline_id }) => pipeline_id)
+}
+
+/** The jobs that make the build fail, or one step of it. */
+export async function listFailingJobs(
+  db: Db,
+  orgId: string,
+  buildId: string,
+  { stepId, limit }: { stepId: string | null; limit: number },
+): Promise<Array<{ id: string; name: string }>> {
+  const { rows } = await sql<{ id: string; name: string }>`
+    select id, coalesce(nullif(work ->> 'label', ''), nullif(split_part(work ->> 'command', E'\n', 1), ''), kind) as name
+    from jobs
+    where organization_id = ${orgId} and build_id = ${buildId} and kind = 'script' and retried_in_job_id is null
+      and state in ('failed', 'timed_out') and not soft_failed and (${stepId}::uuid is null or step_id = ${stepId})
+    order by position, id limit ${limit}`.execute(db)
+  return rows
 }
 
 /** A state that changed during the attempt is due at once. */

@@ -12,6 +12,7 @@ import { enqueue, enqueueAll } from '../../../tasks/enqueue.ts'
 import type { Kinds } from '../../../tasks/kinds.ts'
 import { eachRowApart } from '../../../db/each-row.ts'
 import { locate } from '../../../source-hosts/settings.ts'
+import { withFailingLines } from './failing-lines.ts'
 import * as statuses from './queries.ts'
 import type { DueStatus } from './queries.ts'
 
@@ -93,7 +94,8 @@ async function send(ctx: Context, status: DueStatus): Promise<Problem | null> {
     url: `${ctx.config.url}${status.path}`,
     externalId: status.build_id && externalIdOf(status.pipeline_id, status.build_id),
   }
-  const request = host.status.requestFor(reported)
+  const output = await withFailingLines(ctx, status)
+  const request = host.status.requestFor({ ...reported, output })
   const permissions = request.permissions ?? {}
   try {
     const token = await host.token.find(ctx, connection, repository, permissions)

@@ -176,9 +176,12 @@ function stepNotices(step: DefinedStep, base: string, holds: Holds): Status[] {
   const status = entries.length === 0 ? null : stepStatus(step)
   if (status === null || status.state === 'pending' || status.state === 'running') return []
   return askedStatuses(entries, `${base}/${nameOf(step, false)}`).flatMap(({ entry, status: named }) =>
-    holds(entry, step) ? [{ ...named, ...status }] : [],
+    holds(entry, step) ? [{ ...ofStep(named, step.id), ...status }] : [],
   )
 }
+
+const ofStep = (named: AskedStatus['status'], stepId: string): AskedStatus['status'] =>
+  named.output === undefined ? named : { ...named, output: { ...named.output, step_id: stepId } }
 
 interface AskedStatus {
   entry: NotifyEntry
