@@ -18,7 +18,7 @@ import {
 } from './oauth.ts'
 import { oneLine } from './text.ts'
 
-export interface BrowserLogin {
+interface BrowserLogin {
   /** The page that asks the person. */
   page: string
   /** Rejects if the person denies. */

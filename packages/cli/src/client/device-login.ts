@@ -15,7 +15,7 @@ import {
   type TokenAnswer,
 } from './oauth.ts'
 
-export interface DeviceLogin {
+interface DeviceLogin {
   /** The page where the code is entered. */
   page: string
   code: string

@@ -63,7 +63,7 @@ export const scopesOf = ({ scopes_supported: scopes }: Metadata): string =>
 export const findMetadata = (url: string): Promise<Metadata | null> =>
   request<Metadata>(`${url}/.well-known/oauth-authorization-server`).catch(() => null)
 
-export interface Registration {
+interface Registration {
   client_name: string
   redirect_uris?: string[]
   grant_types: string[]

@@ -139,7 +139,7 @@ const redirectToConsent: Page = {
   url: '/oauth/authorize',
   permission: 'anonymous',
   async handler({ query }) {
-    return { to: `${authorizePath}?${query}` }
+    return { to: `${authorizePath}?${query.toString()}` }
   },
 }
 

@@ -72,7 +72,8 @@ function organizationField(open: readonly TokenOrganization[], mayGiveAll: boole
       sign-on.
     </p>`
   if (others.length === 0 && mayGiveAll)
-    return html`<input type="hidden" name="organization" value="${allInOne}" />`
+    return html`<p><strong>In:</strong> ${first.slug}.</p>
+      <input type="hidden" name="organization" value="${allInOne}" />`
   const all = mayGiveAll ? html`<option value="${allInOne}">All of yours</option>` : null
   return html`<label for="organization">Organization</label>
     <select id="organization" name="organization">

@@ -268,9 +268,16 @@ describe('POST /-/oauth/token with the code of a device', () => {
       await sql`
         update oauth_devices set expires_at = ${app.ctx.now().toISOString()}
         where device_hash = ${hashToken(device.deviceCode)}`.execute(app.db)
-      if (!isAllowed) expect((await enter(browser, device.userCode)).status).toBe(422)
       expect((await poll(device)).body).toMatchObject({ error: 'expired_token' })
     }
+  })
+
+  it('takes no decision after the end', async () => {
+    const device = await aDevice()
+    await sql`
+      update oauth_devices set expires_at = ${app.ctx.now().toISOString()}
+      where device_hash = ${hashToken(device.deviceCode)}`.execute(app.db)
+    expect((await enter(await signedIn(await aPerson()), device.userCode)).status).toBe(422)
   })
 
   it('gives one token, when it is asked many times at once', async () => {

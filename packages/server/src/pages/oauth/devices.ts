@@ -15,6 +15,7 @@ export const firstIntervalSeconds = 5
 /** Consonants: no words come out, and none looks like a digit. Eight of them are 34 bits. */
 const letters = 'BCDFGHJKLMNPQRSTVWXZ'
 const codeLength = 8
+const codePattern = new RegExp(`^[${letters}]{${codeLength}}$`)
 
 interface Asking {
   clientId: string
@@ -62,7 +63,7 @@ export const showUserCode = (code: string) => `${code.slice(0, 4)}-${code.slice(
 /** What a person has typed, in any case and with any separators. null: no code looks like that. */
 export function readUserCode(typed: string): string | null {
   const code = typed.toUpperCase().replaceAll(/[\s\-–—_.]/g, '')
-  return code.length === codeLength && [...code].every((letter) => letters.includes(letter)) ? code : null
+  return codePattern.test(code) ? code : null
 }
 
 export interface DeviceRow {
@@ -117,7 +118,7 @@ interface Allowed {
   token_request: AccessTokenRequest
 }
 
-export type Polled =
+type Polled =
   | { is: 'unknown' | 'expired' | 'pending' | 'too_fast' | 'denied' }
   | { is: 'allowed'; grant: Allowed }
 

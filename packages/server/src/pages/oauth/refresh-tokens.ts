@@ -42,7 +42,7 @@ async function insert(
     .execute()
 }
 
-export interface Refreshed {
+interface Refreshed {
   accessToken: string
   refreshToken: string
   expiresAt: string

@@ -29,6 +29,7 @@ export async function giveToken(ctx: Context, request: FastifyRequest) {
       return createToken(ctx, request, await byDevice(ctx, form))
     case 'refresh_token':
       return refreshToken(ctx, request, form)
+    case null:
     default:
       throw oauthError(
         'unsupported_grant_type',
