@@ -1385,6 +1385,28 @@ create table sealing_keys (
   constraint sealing_keys_pkey PRIMARY KEY (key_id)
 );
 
+create table service_account_owners (
+  organization_id uuid not null,
+  service_account_id uuid not null,
+  user_id uuid not null,
+  constraint service_account_owners_pkey PRIMARY KEY (service_account_id, user_id),
+  constraint service_account_owners_account_fkey FOREIGN KEY (organization_id, service_account_id) REFERENCES service_accounts(organization_id, id) ON DELETE CASCADE,
+  constraint service_account_owners_member_fkey FOREIGN KEY (organization_id, user_id) REFERENCES organization_members(organization_id, user_id) ON DELETE CASCADE,
+  constraint service_account_owners_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+
+create table service_accounts (
+  id uuid not null,
+  organization_id uuid not null,
+  description text not null default ''::text,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint service_accounts_pkey PRIMARY KEY (id),
+  constraint service_accounts_organization_key UNIQUE (organization_id, id),
+  constraint service_accounts_id_fkey FOREIGN KEY (id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint service_accounts_member_fkey FOREIGN KEY (organization_id, id) REFERENCES organization_members(organization_id, user_id) ON DELETE CASCADE,
+  constraint service_accounts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+
 create table sign_in_links (
   code_hash bytea not null,
   user_id uuid not null,
@@ -1676,6 +1698,7 @@ create table users (
   password_hash text,
   created_at timestamp(3) with time zone not null default now(),
   is_operator boolean not null default false,
+  is_service_account boolean not null default false,
   constraint users_pkey PRIMARY KEY (id)
 );
 
@@ -1859,6 +1882,7 @@ CREATE INDEX repository_pushes_seen ON repository_pushes USING btree (seen_at);
 CREATE INDEX repository_pushes_undelivered ON repository_pushes USING btree (pipeline_id, seen_at) WHERE (delivered_at IS NULL);
 CREATE INDEX repository_pushes_unordered ON repository_pushes USING btree (pipeline_id, ref) WHERE (NOT is_ordered);
 CREATE INDEX rules_page ON rules USING btree (organization_id, created_at, id);
+CREATE INDEX service_account_owners_member ON service_account_owners USING btree (organization_id, user_id);
 CREATE INDEX sign_in_links_age ON sign_in_links USING btree (expires_at);
 CREATE INDEX sign_in_links_user ON sign_in_links USING btree (user_id);
 CREATE INDEX sso_identities_member ON sso_identities USING btree (organization_id, user_id);

@@ -85,6 +85,8 @@ import { jobRoutes } from './resources/builds/jobs/routes.ts'
 import { logRoutes } from './resources/builds/log/routes.ts'
 import { rowRoutes } from './resources/builds/log/row-routes.ts'
 import { maintainerRoutes } from './resources/clusters/maintainers/routes.ts'
+import { serviceAccountTokenRoutes } from './resources/people/service-account-tokens/routes.ts'
+import { serviceAccountRoutes } from './resources/people/service_accounts/routes.ts'
 import { memberRoutes } from './resources/people/members/routes.ts'
 import { installationRoutes } from './resources/installation/installation/routes.ts'
 import { metaRoutes } from './resources/installation/meta/routes.ts'
@@ -166,7 +168,9 @@ export const slices: Slices = {
   schedules: scheduleRoutes,
   search: searchRoutes,
   secrets: secretRoutes,
+  'service-account-tokens': serviceAccountTokenRoutes,
   'service-events': serviceEventRoutes,
+  service_accounts: serviceAccountRoutes,
   services: serviceRoutes,
   sessions: sessionRoutes,
   sso: ssoRoutes,

@@ -34,6 +34,7 @@ export async function aWorld(app: TestApp): Promise<World> {
     return String(made[key])
   }
   const cluster = await make('/clusters', { name: 'World' })
+  const serviceAccount = await make('/service_accounts', { name: 'World' })
   const team = await make('/teams', { name: 'World' })
   await make(`/teams/${team}/members`, { user_id: member.id }, 'user_id')
   const pipeline = await make(
@@ -197,6 +198,7 @@ export async function aWorld(app: TestApp): Promise<World> {
     build_uuid: job.build_id,
     annotation: await make(`/pipelines/${pipeline}/builds/${build}/annotations`, { body: 'round' }),
     service,
+    service_account: serviceAccount,
     session: await sessionId(app, admin),
     delivery: await make(`/services/${service}/test`, {}),
     schedule: await make(`/pipelines/${pipeline}/schedules`, { cronline: '@daily' }),

@@ -56,6 +56,7 @@ const known: Readonly<Record<string, Param>> = {
   schedule: uuid('schedule'),
   secret: uuid('secret'),
   service: uuid('notification service'),
+  service_account: uuid('service account'),
   session: uuid('session'),
   suite: text('suite'),
   team: uuid('team'),

@@ -129,6 +129,8 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   'step-uploads': 'Steps that jobs added to their build.',
   sso: 'Single sign-on of an organization with an OpenID Connect provider.',
   suites: 'Test suites.',
+  'service-account-tokens': 'Access tokens of service accounts.',
+  service_accounts: 'Members that are programs.',
   'team-members': 'Members of teams.',
   'team-pipelines': 'Pipelines of teams.',
   'team-suites': 'Test suites of teams.',

@@ -7,6 +7,7 @@ const settings = [
   'general',
   'members',
   'invitations',
+  'service-accounts',
   'teams',
   'sso',
   'api',

@@ -4,7 +4,7 @@ import { findSignInLink, takeSignInLink } from '../auth/sign-in-links.ts'
 import { ApiError } from '../lib/errors.ts'
 import { isInRanges } from '../lib/ip-ranges.ts'
 import { isStorable } from '../lib/unstorable.ts'
-import { findCredentials } from '../resources/people/user/queries.ts'
+import { findCredentials, isServiceAccount } from '../resources/people/user/queries.ts'
 import { readKnownBrowser } from './known-browser.ts'
 import { listMemberships } from './memberships.ts'
 import { localPath, type Page, type PageAnswer, type PageInput, type Redirect } from './page.ts'
@@ -76,6 +76,8 @@ async function byToken(input: PageInput, next: string | null): Answered {
   const isAllowed = ranges === null || isInRanges(visitor.ip, ranges)
   if (found === null || found.id === null || !isAllowed)
     throw refuse('That is not a valid access token, or it may not be used from here.')
+  if (await isServiceAccount(ctx.db, found.user.id))
+    throw refuse('Service accounts use the API only. Sign in as yourself.')
   ctx.tokenUse.record(found.id, visitor.ip)
   const identity = { how: 'token', accessTokenId: found.id, userId: found.user.id } as const
   return startSession(input, identity, next ?? '/')

@@ -1019,6 +1019,17 @@ export interface Tables {
     key_id: string
     last_used_at: Generated<string>
   }
+  service_account_owners: {
+    organization_id: string
+    service_account_id: string
+    user_id: string
+  }
+  service_accounts: {
+    id: string
+    organization_id: string
+    description: Generated<string>
+    created_at: Generated<string>
+  }
   sign_in_links: {
     code_hash: Buffer
     user_id: string
@@ -1219,6 +1230,7 @@ export interface Tables {
     password_hash: string | null
     created_at: Generated<string>
     is_operator: Generated<boolean>
+    is_service_account: Generated<boolean>
   }
   web_session_sso: {
     session_id: string

@@ -55,7 +55,8 @@ interface OrganizationRow {
 export async function listOrganizations(db: Db, limit: number): Promise<OrganizationRow[]> {
   const { rows } = await sql<OrganizationRow>`
     select o.slug, o.name, o.created_at,
-      (select count(*)::int from organization_members m where m.organization_id = o.id) as members,
+      (select count(*)::int from organization_members m join users u on u.id = m.user_id
+        where m.organization_id = o.id and not u.is_service_account) as members,
       (select count(*)::int from pipelines p where p.organization_id = o.id) as pipelines
     from organizations o order by o.created_at, o.id limit ${limit}`.execute(db)
   return rows

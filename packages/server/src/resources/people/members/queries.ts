@@ -13,9 +13,10 @@ export interface MemberRow {
   sso_mode: SsoMode
 }
 
+/** Service accounts are apart. */
 const select = sql`
   select u.id, u.name, u.email, m.role, m.sso_mode
-  from organization_members m join users u on u.id = m.user_id`
+  from organization_members m join users u on u.id = m.user_id and not u.is_service_account`
 
 interface MemberFilter {
   email?: string
@@ -50,15 +51,9 @@ export async function getInOrg(db: Db, orgId: string, userId: string): Promise<M
 }
 
 export async function hasOtherAdmin(db: Db, orgId: string, userId: string): Promise<boolean> {
-  const other = await db
-    .selectFrom('organization_members')
-    .select('user_id')
-    .where('organization_id', '=', orgId)
-    .where('role', '=', 'admin')
-    .where('user_id', '!=', userId)
-    .limit(1)
-    .executeTakeFirst()
-  return other !== undefined
+  const { rows } = await sql`${select}
+    where m.organization_id = ${orgId} and m.role = 'admin' and m.user_id <> ${userId} limit 1`.execute(db)
+  return rows.length > 0
 }
 
 export async function updateInOrg(

@@ -25,6 +25,7 @@ export const findCredentials = (
     .selectFrom('users')
     .select(['id', 'password_hash'])
     .where(sql`lower(email)`, '=', sql`lower(${email})`)
+    .where('is_service_account', '=', false)
     .executeTakeFirst()
 
 /** Whether the user belongs to an organization beside these. null: these are all. */
@@ -44,4 +45,14 @@ export async function isMemberElsewhere(
 
 export async function updateName(db: Db, userId: string, name: string): Promise<void> {
   await db.updateTable('users').set({ name }).where('id', '=', userId).execute()
+}
+
+/** Members that are programs do not sign in. */
+export async function isServiceAccount(db: Db, userId: string): Promise<boolean> {
+  const user = await db
+    .selectFrom('users')
+    .select('is_service_account')
+    .where('id', '=', userId)
+    .executeTakeFirst()
+  return user?.is_service_account ?? false
 }
