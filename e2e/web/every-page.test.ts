@@ -53,6 +53,7 @@ const pages = (world: World): Record<string, [path: string, text: string | RegEx
   template: [world.template, 'Unit tests'],
   general: ['/organizations/default/settings/general', 'It is part of every link'],
   members: ['/organizations/default/settings/members', 'Ada with a name'],
+  'service-accounts': ['/organizations/default/settings/service-accounts', 'Release bot'],
   invitations: ['/organizations/default/settings/invitations', 'guest@example.com'],
   teams: ['/organizations/default/settings/teams', 'Mobile'],
   team: [world.team, 'Members of this team may'],

@@ -188,6 +188,12 @@ async function createPeople(server: Client, settings: Settings): Promise<string>
   )
   if (added.code !== 0) throw new Error(added.stderr)
   await server.post(`${org}/invitations`, { emails: ['guest@example.com'] })
+  const account = await server.post(`${org}/service_accounts`, { name: 'Release bot', description: longText })
+  await server.post(`${org}/service_accounts/${account.body['id']}/tokens`, {
+    description: 'Release server',
+    scopes: ['read_builds', 'write_builds'],
+    expires_in_days: 30,
+  })
   const team = await server.post(`${org}/teams`, { name: ':jest: Mobile', description: longText })
   const { id } = team.body
   const members = (await server.get(`${org}/members`)).body

@@ -172,6 +172,7 @@ const routeTree = rootRoute.addChildren([
   lazyPage('/organizations/$org/settings', () => import('./pages/settings/page.tsx'), 'SettingsStartPage'),
   settingsPage('general', () => import('./pages/organization/page.tsx'), 'GeneralPage'),
   settingsPage('members', () => import('./pages/members/page.tsx'), 'MembersPage', readSearchText),
+  settingsPage('service-accounts', () => import('./pages/service-accounts/page.tsx'), 'ServiceAccountsPage'),
   settingsPage('invitations', () => import('./pages/invitations/page.tsx'), 'InvitationsPage'),
   settingsPage('teams', () => import('./pages/teams/page.tsx'), 'TeamsPage'),
   settingsPage('teams/$team', () => import('./pages/team/page.tsx'), 'TeamPage'),

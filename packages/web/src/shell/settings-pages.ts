@@ -23,6 +23,12 @@ export const settingsPages = [
   { name: 'general', title: 'General', isOpenTo: administrators, refusal: onlyAdministrators },
   { name: 'members', title: 'Members', isOpenTo: viewers, refusal: onlyViewers },
   { name: 'invitations', title: 'Invitations', isOpenTo: administrators, refusal: onlyAdministrators },
+  {
+    name: 'service-accounts',
+    title: 'Service accounts',
+    isOpenTo: viewers,
+    refusal: onlyViewers,
+  },
   { name: 'teams', title: 'Teams', isOpenTo: viewers, refusal: onlyViewers },
   { name: 'sso', title: 'Single sign-on', isOpenTo: administrators, refusal: onlyAdministrators },
   { name: 'api', title: 'API access', isOpenTo: administrators, refusal: onlyAdministrators },
