@@ -170,6 +170,8 @@ const properties: Record<string, Property> = {
 /** Properties that sound like ids of resources: why they are not, or where they are authorized. */
 const others: Record<string, string> = {
   'POST /teams/:team/suites suite_id': 'judged in resources/tests/team-suites/team-suites.test.ts',
+  'POST /service_accounts owner_ids': 'judged in resources/people/service_accounts/service-accounts.test.ts',
+  'PUT /service_accounts/:service_account owner_ids': 'the same',
   'POST /suites team_ids': 'judged in resources/tests/suites/suites.test.ts',
   'POST /v2/analytics/organizations/:org/suites team_ids': 'the same',
   'POST /suites emoji': 'a word between colons',

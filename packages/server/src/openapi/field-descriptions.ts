@@ -60,6 +60,7 @@ export const pathParameters: Readonly<Record<string, string>> = {
   schedule: 'UUID of the schedule.',
   secret: 'UUID of the secret.',
   service: 'UUID of the notification service.',
+  service_account: 'UUID of the service account.',
   suite: 'Slug of the test suite.',
   team: 'UUID of the team.',
   team_pipeline: 'UUID of the pipeline.',
