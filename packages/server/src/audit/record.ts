@@ -1,4 +1,5 @@
-// Writes audit events in the transaction of the change, so that neither exists without the other.
+// Writes audit events in the transaction of the change, so that neither exists without the other. They are appended to the outbox
+// too where an event bus asks for them.
 import { sql } from 'kysely'
 import type { Caller } from '../auth/caller.ts'
 import type { Trx } from '../db/pool.ts'
@@ -40,11 +41,23 @@ export const byCaller = (caller: Caller): Origin => ({ kind: 'caller', caller })
 export function recordAudit(trx: Trx, origin: Origin, entry: AuditEntry): Promise<void> {
   const { organizationId, type, subject, data = {} } = entry
   const event = sql`
-    insert into audit_events (id, organization_id, type, occurred_at, actor, subject, context, data)
-    values (${newId()}, ${organizationId}, ${type}, clock_timestamp(), ${json(actorOf(origin))},
-      ${JSON.stringify(subject)}, ${json(contextOf(origin))}, ${JSON.stringify(data)})`
+    with logged as (
+      insert into audit_events (id, organization_id, type, occurred_at, actor, subject, context, data)
+      values (${newId()}, ${organizationId}, ${type}, clock_timestamp(), ${json(actorOf(origin))},
+        ${JSON.stringify(subject)}, ${json(contextOf(origin))}, ${JSON.stringify(data)})
+      returning id, organization_id, occurred_at
+    )
+    insert into events (organization_id, kind, data, created_at)
+    select l.organization_id, 'audit.logged', jsonb_build_object('audit_event_id', l.id), l.occurred_at
+    from logged l where ${isAskedFor(organizationId)}`
   return defer(trx, [event])
 }
+
+/** Without an event bus that asks for audit events, nothing would read the event. */
+const isAskedFor = (organizationId: string) => sql<boolean>`
+  exists (select from notification_services s
+    where s.organization_id = ${organizationId} and s.provider = 'cloud_event_bus'
+      and s.settings @> '{"include_audit_events": true}')`
 
 const json = (value: object | null) => (value === null ? null : JSON.stringify(value))
 

@@ -40,6 +40,13 @@ export type EventName = (typeof eventNames)[number]
 
 export const isEventName = (text: string): text is EventName => eventNames.some((name) => name === text)
 
+/** Only event buses that ask for it get this. */
+const auditEventName = 'audit.logged'
+
+export type AuditEventName = typeof auditEventName
+
+export const isAuditEventName = (text: string): text is AuditEventName => text === auditEventName
+
 /** Only `notify` of steps publishes these. */
 export const stepEventNames = ['step.failing', 'step.finished'] as const
 

@@ -4,7 +4,7 @@ import type { Feature } from '../auth/features.ts'
 import type { Db } from '../db/pool.ts'
 import type { OutboundRequest, OutboundResponse } from '../lib/outbound.ts'
 import type { Message } from './messages/message.ts'
-import type { BuildStateName, EventName, ProviderId } from './names.ts'
+import type { AuditEventName, BuildStateName, EventName, ProviderId } from './names.ts'
 
 export type Settings = Readonly<Record<string, unknown>>
 
@@ -112,8 +112,8 @@ export interface SentRequest extends OutboundRequest {
   isSecretUrl?: true
 }
 
-/** Only `notify` of pipelines publishes step events. */
-export type ServiceMessage = Message & { event: EventName }
+/** Only `notify` of pipelines publishes step events. Audit events go to event buses only. */
+export type ServiceMessage = Message & { event: EventName | AuditEventName }
 
 export interface Delivery {
   /** The same for every attempt. */

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts'
 import type { Db } from '../../db/pool.ts'
 import { OutboundError, type OutboundResponse } from '../../lib/outbound.ts'
 import type { Message } from '../messages/message.ts'
-import { isEventName } from '../names.ts'
+import { isAuditEventName, isEventName } from '../names.ts'
 import {
   DeliveryFailed,
   type Send,
@@ -125,7 +125,8 @@ async function deliver(
   })
 }
 
-const isForService = (message: Message): message is ServiceMessage => isEventName(message.event)
+const isForService = (message: Message): message is ServiceMessage =>
+  isEventName(message.event) || isAuditEventName(message.event)
 
 async function findState(db: Db, service: Service, key: string): Promise<unknown> {
   const row = await db

@@ -1,6 +1,6 @@
 // A message is one event with all data that providers may send. It is rendered and stored once, when the event is read from
 // the outbox; every attempt of every service builds its request from the same message.
-import type { BuildStateName, EventName, StepEventName } from '../names.ts'
+import type { AuditEventName, BuildStateName, EventName, StepEventName } from '../names.ts'
 
 /** An object as the REST API shows it. */
 export type Shown = Readonly<Record<string, unknown>>
@@ -30,6 +30,16 @@ export interface StepSnapshot {
   outcome: string | null
 }
 
+export interface AuditEventShown {
+  id: string
+  type: string
+  occurred_at: string
+  actor: Shown | null
+  subject: { type: string; uuid: string; name: string | null }
+  context: Shown | null
+  data: Shown
+}
+
 export interface MessageData {
   /** Values of `build_states`. A fixed build has passed as well. */
   states: readonly BuildStateName[]
@@ -43,6 +53,8 @@ export interface MessageData {
   step?: StepSnapshot
   agent?: Shown
   cluster_token?: Shown
+  /** As the audit log shows it. */
+  audit_event?: AuditEventShown
   /** The first few failed jobs, for builds that are failing or have ended. */
   failed_jobs?: readonly FailedJob[]
   /** Fields of the body that only some events have. */
@@ -51,7 +63,7 @@ export interface MessageData {
 
 export interface Message extends MessageData {
   id: string
-  event: EventName | StepEventName
+  event: EventName | StepEventName | AuditEventName
   occurredAt: string
 }
 

@@ -3,7 +3,7 @@
 import type { ConditionFacts } from '@millrace/engine/conditions/facts.ts'
 import type { Db } from '../../db/pool.ts'
 import type { NotifyEntry } from '@millrace/engine/steps/types.ts'
-import type { FailedJob, Person, Shown, StepSnapshot } from './message.ts'
+import type { AuditEventShown, FailedJob, Person, Shown, StepSnapshot } from './message.ts'
 
 /** By id; deleted ones are left out. All ids belong to these organizations. */
 export type Render<T> = (db: Db, orgIds: readonly string[], ids: readonly string[]) => Promise<Map<string, T>>
@@ -23,6 +23,7 @@ export interface Snapshots {
     builds: ReadonlyArray<{ orgId: string; buildId: string }>,
   ): Promise<Map<string, ConditionFacts>>
   clusterTokens: Render<Shown>
+  auditEvents: Render<AuditEventShown>
   /** Only steps that have entries in `notify`. */
   steps: Render<{ step: StepSnapshot; type: string; notify: readonly NotifyEntry[] }>
 }

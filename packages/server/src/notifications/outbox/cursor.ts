@@ -38,6 +38,7 @@ interface EventData {
   cluster_id?: string
   cluster_token_id?: string
   blocked_ip?: string
+  audit_event_id?: string
 }
 
 interface Window {

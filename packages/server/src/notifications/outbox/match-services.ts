@@ -3,7 +3,13 @@ import { sql } from 'kysely'
 import { matchesBranch } from '@millrace/engine/branches.ts'
 import { isPreflight } from '../../db/preflight.ts'
 import type { Db, Trx } from '../../db/pool.ts'
-import type { BuildStateName, ProviderId, ScopeName } from '../names.ts'
+import {
+  isAuditEventName,
+  type AuditEventName,
+  type BuildStateName,
+  type ProviderId,
+  type ScopeName,
+} from '../names.ts'
 import type { Settings } from '../provider.ts'
 import { findWants } from '../providers/table.ts'
 import { isForServices, type EventTrigger, type ServiceTrigger } from './triggers.ts'
@@ -72,11 +78,18 @@ async function listListeners(trx: Trx, orgIds: readonly string[]): Promise<Liste
 const wants = (listener: Listener, trigger: ServiceTrigger): boolean =>
   listener.organization_id === trigger.row.organization_id &&
   listener.listening_since <= trigger.row.created_at &&
-  (findWants(listener.provider)?.(
-    { settings: listener.settings, buildStates: listener.build_states },
-    trigger,
-  ) ??
-    false)
+  (isOfAudit(trigger)
+    ? wantsAuditEvents(listener)
+    : (findWants(listener.provider)?.(
+        { settings: listener.settings, buildStates: listener.build_states },
+        trigger,
+      ) ?? false))
+
+const isOfAudit = (trigger: ServiceTrigger): trigger is Extract<ServiceTrigger, { event: AuditEventName }> =>
+  isAuditEventName(trigger.event)
+
+const wantsAuditEvents = ({ provider, settings }: Listener): boolean =>
+  provider === 'cloud_event_bus' && settings['include_audit_events'] === true
 
 /** A work tree that is not committed concerns only the person who works on it. */
 const forTeams: ReadonlySet<ProviderId> = new Set<ProviderId>(['chat', 'chat_workspace', 'issue_tracker'])

@@ -3,7 +3,7 @@ import type { Trx } from '../../db/pool.ts'
 import { newId } from '../../lib/ids.ts'
 import { buildAsOf, jobAsOf, stepAsOf } from './as-of.ts'
 import type { FailedJob, Message, MessageData, Person, Shown } from '../messages/message.ts'
-import { isStepEventName } from '../names.ts'
+import { isAuditEventName, isStepEventName } from '../names.ts'
 import { keyOf, type EventTrigger } from './triggers.ts'
 import type { Render, Snapshots } from '../messages/snapshots.ts'
 
@@ -48,6 +48,7 @@ async function renderAll(
     pipelines: await render(snapshots.pipelines, ({ row }) => row.pipeline_id),
     jobs: await render(snapshots.jobs, ({ row }) => row.job_id),
     failedJobs: await render(snapshots.failedJobs, (one) => (hasFailures(one) ? one.row.build_id : null)),
+    auditEvents: await render(snapshots.auditEvents, ({ row }) => row.data.audit_event_id),
     agents: await render(snapshots.agents, ({ row }) => row.data.agent_id),
     clusterTokens: await render(snapshots.clusterTokens, ({ row }) => row.data.cluster_token_id),
     steps: await render(snapshots.steps, ({ event, row }) =>
@@ -62,6 +63,7 @@ function dataOf(trigger: EventTrigger, rendered: Rendered): MessageData | null {
   const { row, states } = trigger
   const organization = rendered.organizations.get(row.organization_id)
   if (organization === undefined) return null
+  if (isAuditEventName(trigger.event)) return auditData(row.data.audit_event_id, organization, rendered)
   if (row.build_id === null) return agentData(trigger, organization, rendered)
   const build = rendered.builds.get(row.build_id)
   const pipeline = rendered.pipelines.get(row.pipeline_id ?? '')
@@ -95,6 +97,15 @@ function actor(
   if (event === 'job.activated') return unblockedBy ?? creator
   if (event === 'build.finished' && row.data.to === 'canceled') return canceledBy ?? creator
   return creator
+}
+
+function auditData(
+  id: string | undefined,
+  organization: Shown,
+  { auditEvents }: Rendered,
+): MessageData | null {
+  const event = auditEvents.get(id ?? '')
+  return event === undefined ? null : { states: [], sender: null, organization, audit_event: event }
 }
 
 function agentData(

@@ -1,8 +1,10 @@
 // Maps rows of the outbox to the event names that services and pipelines know.
 import type { OutboxEvent } from './cursor.ts'
 import {
+  isAuditEventName,
   isEventName,
   isStepEventName,
+  type AuditEventName,
   type BuildStateName,
   type EventName,
   type StepEventName,
@@ -11,13 +13,19 @@ import type { Trigger } from '../provider.ts'
 
 export interface EventTrigger {
   row: OutboxEvent
-  event: EventName | StepEventName
+  event: EventName | StepEventName | AuditEventName
   states: readonly BuildStateName[]
 }
 
-export type ServiceTrigger = EventTrigger & Trigger
+export type ServiceTrigger = EventTrigger & (Trigger | AuditTrigger)
 
-export const isForServices = (trigger: EventTrigger): trigger is ServiceTrigger => isEventName(trigger.event)
+interface AuditTrigger {
+  event: AuditEventName
+  states: readonly BuildStateName[]
+}
+
+export const isForServices = (trigger: EventTrigger): trigger is ServiceTrigger =>
+  isEventName(trigger.event) || isAuditEventName(trigger.event)
 
 /** A row may be several events at once. */
 export const keyOf = ({ row, event }: EventTrigger): string => `${row.id} ${event}`
@@ -29,7 +37,7 @@ export function triggersOf(row: OutboxEvent): EventTrigger[] {
     if (name === 'build.blocked') return [{ row, event: 'build.finished', states: ['build_blocked'] }]
     // The engine emits both events when only a person can continue the build.
     if (name === 'build.finished' && row.data.to === 'blocked') return []
-    if (isStepEventName(name)) return [{ row, event: name, states: [] }]
+    if (isStepEventName(name) || isAuditEventName(name)) return [{ row, event: name, states: [] }]
     return isEventName(name) ? [{ row, event: name, states: statesOf(name, row.data.to) }] : []
   })
 }

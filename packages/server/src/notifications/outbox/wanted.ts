@@ -1,9 +1,9 @@
 // Decides in SQL which events somebody may want, so that the relay reads no others: most installations have few services and
 // few pipelines with `notify`. match-services.ts and match-notify.ts decide exactly.
 import { sql, type RawBuilder } from 'kysely'
-import { eventNames, stepEventNames } from '../names.ts'
+import { eventNames, stepEventNames, type AuditEventName } from '../names.ts'
 
-const kinds: readonly string[] = [...eventNames, ...stepEventNames]
+const kinds: readonly string[] = [...eventNames, ...stepEventNames, 'audit.logged' satisfies AuditEventName]
 
 /** Like `triggersOf`: changes of a state have a list of event names, other events are named by their kind. */
 const hasName = sql<boolean>`

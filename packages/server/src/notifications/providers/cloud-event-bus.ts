@@ -52,6 +52,16 @@ export const cloudEventBus: Provider = {
       shown: 'full',
       feature: 'include_build_meta_data',
     },
+    include_audit_events: {
+      label: 'Send audit events',
+      schema: Type.Boolean({
+        description:
+          'Whether the bus gets the audit events of the organization. Only services for all pipelines get them.',
+      }),
+      initial: () => false,
+      shown: 'full',
+      feature: 'audit_log',
+    },
   },
 }
 

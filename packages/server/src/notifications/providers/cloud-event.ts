@@ -1,8 +1,8 @@
 // Events of the cloud bus, with the names and shapes that rules of existing buses match.
-import type { Message, Shown } from '../messages/message.ts'
-import type { EventName } from '../names.ts'
+import type { AuditEventShown, Message, Shown } from '../messages/message.ts'
+import type { AuditEventName, EventName } from '../names.ts'
 
-export const detailTypes: Readonly<Record<EventName, string>> = {
+export const detailTypes: Readonly<Record<EventName | AuditEventName, string>> = {
   ping: 'Ping',
   'build.scheduled': 'Build Created',
   'build.running': 'Build Started',
@@ -21,11 +21,12 @@ export const detailTypes: Readonly<Record<EventName, string>> = {
   'agent.stopped': 'Agent Stopped',
   'agent.blocked': 'Agent Blocked',
   'cluster_token.registration_blocked': 'Cluster Token Registration Blocked',
+  'audit.logged': 'Audit Event Logged',
 }
 
 /** `deliveryId` is the same for every attempt, so that receivers can recognize duplicates. */
 export function detailOf(message: Message, deliveryId: string, withMetaData: boolean): Shown {
-  const { build, job, agent, pipeline, organization, cluster_token: token, more } = message
+  const { build, job, agent, pipeline, organization, cluster_token: token, audit_event, more } = message
   return {
     version: 1,
     delivery_id: deliveryId,
@@ -37,6 +38,7 @@ export function detailOf(message: Message, deliveryId: string, withMetaData: boo
     ...(token && {
       token: { uuid: token['id'], created_at: token['created_at'], description: token['description'] },
     }),
+    ...(audit_event && { event: auditDetail(audit_event), actor: audit_event.actor }),
     ...(pipeline && {
       pipeline: {
         uuid: pipeline['id'],
@@ -81,6 +83,18 @@ function jobDetail(job: Shown): Shown {
     ...pick(job, ['unblocked_by', 'retried_in_job_id', 'promised_exit_status']),
   }
 }
+
+/** The context is JSON in a text, because its fields differ. */
+const auditDetail = ({ id, type, occurred_at, subject, context, data }: AuditEventShown): Shown => ({
+  uuid: id,
+  occurred_at,
+  type,
+  data,
+  subject_type: subject.type,
+  subject_uuid: subject.uuid,
+  subject_name: subject.name,
+  context: JSON.stringify(context),
+})
 
 const agentDetail = (agent: Shown): Shown => ({
   uuid: agent['id'],

@@ -3,14 +3,14 @@ import type { Db, Trx } from '../../../db/pool.ts'
 import type { Position } from '../../../http/cursors.ts'
 import type { Exchange } from '../../../notifications/delivery/attempt.ts'
 import type { MessageData } from '../../../notifications/messages/message.ts'
-import type { EventName } from '../../../notifications/names.ts'
+import type { AuditEventName, EventName } from '../../../notifications/names.ts'
 
 export interface DeliveryRow {
   id: string
   owner_id: string
   ordered_queue: string
   message_id: string
-  event: EventName
+  event: EventName | AuditEventName
   state: 'pending' | 'delivered' | 'dead' | 'discarded'
   attempts: number
   next_attempt_at: string | null

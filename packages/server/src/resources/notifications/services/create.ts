@@ -7,7 +7,14 @@ import { toStored } from '../../../notifications/providers/other-names.ts'
 import { auditData, subjectOf } from './audit.ts'
 import { sendPing } from './send-ping.ts'
 import * as services from './queries.ts'
-import { readNewSettings, readProvider, readStates, refuseUnknownKeys, splitSecrets } from './rules.ts'
+import {
+  readNewSettings,
+  readProvider,
+  readStates,
+  refuseAuditEvents,
+  refuseUnknownKeys,
+  splitSecrets,
+} from './rules.ts'
 import type { CreateServiceBody } from './schema.ts'
 import { readTargets } from './read-scope.ts'
 
@@ -19,6 +26,7 @@ export async function createService(
   const named = readProvider(org, body)
   const { name, provider } = named
   const settings = toStored(named, readNewSettings(org, named, body.settings))
+  refuseAuditEvents(org, {}, settings)
   const { plain, secrets } = splitSecrets(provider, settings)
   const states = readStates([], body.build_states)
   return inTransaction(ctx.db, async (trx) => {

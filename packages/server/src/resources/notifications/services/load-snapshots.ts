@@ -8,7 +8,7 @@ import type { NotifyEntry } from '@millrace/engine/steps/types.ts'
 import { conditionFacts, findBuild } from '../../../conductor/build.ts'
 import { selectFields, stepColumns } from '../../../conductor/rows.ts'
 import { escaped } from '../../../db/json-text.ts'
-import type { FailedJob, Person, Shown } from '../../../notifications/messages/message.ts'
+import type { AuditEventShown, FailedJob, Person, Shown } from '../../../notifications/messages/message.ts'
 import type { BuildPeople, Snapshots } from '../../../notifications/messages/snapshots.ts'
 import { presentAgent } from '../../clusters/agents/present.ts'
 import * as agents from '../../clusters/agents/queries.ts'
@@ -115,6 +115,13 @@ export function loadSnapshots(url: string): Snapshots {
     async agents(db, orgIds, ids) {
       const rows = await agents.listWithoutCaller(db, url, orgIds, ids)
       return new Map(rows.map((row) => [row.id, presentAgent(url, row.organization_slug, row)]))
+    },
+
+    async auditEvents(db, orgIds, ids) {
+      const { rows } = await sql<AuditEventShown>`
+        select id, type, occurred_at, actor, subject, context, data from audit_events
+        where organization_id = any (${orgIds}::uuid[]) and id = any (${ids}::uuid[])`.execute(db)
+      return new Map(rows.map((row) => [row.id, row]))
     },
 
     async steps(db, orgIds, ids) {

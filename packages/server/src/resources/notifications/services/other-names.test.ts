@@ -21,8 +21,8 @@ describe('a service of a provider that was named otherwise', () => {
       'aws_event_bridge',
       'cloud_event_bus',
       { aws_region: 'eu-west-1', aws_account_id: '123456789012' },
-      { aws_region: 'eu-west-1', aws_account_id: 'XXXXXXXX9012' },
-      { cloud_region: 'eu-west-1' },
+      { aws_region: 'eu-west-1', aws_account_id: 'XXXXXXXX9012', include_audit_events: false },
+      { cloud_region: 'eu-west-1', include_audit_events: false },
     ],
     [
       'datadog_pipeline_visibility',

@@ -101,6 +101,7 @@ describe('GET …/services/providers', () => {
     expect(settingsOf(await list(), 'aws_event_bridge').map(({ name }) => name)).toEqual([
       'aws_region',
       'aws_account_id',
+      'include_audit_events',
     ])
     expect(await find('chat_workspace')).toMatchObject({ is_available: false, connect_url: null })
     expect(await find('event_log_api')).toMatchObject({ is_available: false })

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { TSchema } from 'typebox'
 import { hasFeature, type Organization } from '../../../auth/caller.ts'
 import { checker, type Check } from '../../../lib/check.ts'
-import { validationFailed } from '../../../lib/errors.ts'
+import { forbidden, validationFailed } from '../../../lib/errors.ts'
 import { mask } from '../../../lib/masks.ts'
 import { buildStateNames, providerIds, type BuildStateName } from '../../../notifications/names.ts'
 import { findProvider, type NamedProvider } from '../../../notifications/providers/other-names.ts'
@@ -69,6 +69,12 @@ export function refuseOtherProvider(
   const given = typeof sent === 'object' ? sent.id : sent
   if (given === undefined || findProvider(given)?.provider.id === provider.id) return
   throw validationFailed(`provider cannot be changed; it is ${name}`)
+}
+
+/** Who may not read the audit log may manage services, and may not send it somewhere. */
+export function refuseAuditEvents({ role }: Organization, before: Settings, after: Settings): void {
+  const isAsked = after['include_audit_events'] === true && before['include_audit_events'] !== true
+  if (isAsked && role !== 'admin') throw forbidden('Only administrators may have audit events sent.')
 }
 
 export function readStates(

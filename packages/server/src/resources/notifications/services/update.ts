@@ -13,6 +13,7 @@ import * as services from './queries.ts'
 import {
   readChangedSettings,
   readStates,
+  refuseAuditEvents,
   refuseOtherProvider,
   refuseUnknownKeys,
   splitSecrets,
@@ -33,6 +34,7 @@ export async function updateService(
     refuseOtherProvider(named, body.provider)
     const shownBefore = { isConnected: before.is_connected, settings: toShown(named, settingsBefore) }
     const settings = toStored(named, readChangedSettings(org, named, shownBefore, body.settings))
+    refuseAuditEvents(org, settingsBefore, settings)
     const { provider } = named
     const { plain, secrets } = splitSecrets(provider, settings)
     const isSame = isDeepStrictEqual(settings, settingsBefore)
