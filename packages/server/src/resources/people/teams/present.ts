@@ -11,6 +11,7 @@ export function presentTeam(url: string, team: TeamRow): Static<typeof Team> {
     graphql_id: graphqlId('Team', id),
     ...fields,
     default: is_default_team,
+    is_default_team,
     created_by: presentUserOrNull(url, created_by),
   }
 }

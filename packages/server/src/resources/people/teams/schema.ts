@@ -36,6 +36,7 @@ export const Team = Type.Object(
         'Whether everybody in the organization sees the team, or only its members and administrators.',
     }),
     default: boolean('Whether new members of the organization join it.'),
+    is_default_team: boolean('The same as `default`, by the name that requests have.'),
     default_member_role: DefaultMemberRole,
     ...rights,
     created_at: Timestamp,

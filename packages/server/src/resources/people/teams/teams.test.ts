@@ -118,6 +118,7 @@ describe('GET /v2/organizations/{org.slug}/teams/{team.uuid}', () => {
       description: 'iOS',
       privacy: 'secret',
       default: true,
+      is_default_team: true,
       default_member_role: 'maintainer',
       members_can_create_pipelines: true,
       members_can_create_suites: true,
