@@ -99,6 +99,24 @@ const policy =
 /** Public text, which programs in browsers read too. */
 const forAnyOrigin = { config: { crossOrigin: true } }
 
+const catalogPath = '/.well-known/api-catalog'
+const catalogProfile = 'https://www.rfc-editor.org/info/rfc9727'
+
+/** The APIs of this installation, as RFC 9727 lists them. */
+const catalogOf = (baseUrl: string) => ({
+  linkset: [
+    {
+      anchor: `${baseUrl}/v2`,
+      'service-desc': [{ href: `${baseUrl}/v2/openapi.json`, type: 'application/json' }],
+      'service-doc': [
+        { href: `${baseUrl}/docs`, type: 'text/html' },
+        { href: `${baseUrl}/docs.md`, type: 'text/markdown' },
+      ],
+      status: [{ href: `${baseUrl}/readyz` }],
+    },
+  ],
+})
+
 export function serveDocs(app: FastifyInstance, baseUrl: string, slices: Slices): void {
   // Made on the first request, which saves about 50 ms of the start.
   let document: string | undefined
@@ -112,6 +130,13 @@ export function serveDocs(app: FastifyInstance, baseUrl: string, slices: Slices)
       return reply.type('application/json').send(document)
     })
   }
+  app.get(catalogPath, forAnyOrigin, async (_request, reply) =>
+    reply
+      .type(`application/linkset+json; profile="${catalogProfile}"`)
+      .header('Link', `<${baseUrl}${catalogPath}>; rel="api-catalog"`)
+      // Fastify would add a charset to the type of a text.
+      .send(Buffer.from(JSON.stringify(catalogOf(baseUrl)))),
+  )
   app.get('/favicon.ico', async (_request, reply) =>
     reply.headers({ 'Cache-Control': 'max-age=86400', 'Content-Type': 'image/svg+xml' }).send(favicon),
   )

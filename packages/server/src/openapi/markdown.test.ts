@@ -60,6 +60,37 @@ describe('GET /docs/{group}.md', () => {
   })
 })
 
+describe('GET /.well-known/api-catalog', () => {
+  it('lists the API and where it is described, for any origin, also with HEAD', async () => {
+    const answer = await get('/.well-known/api-catalog')
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      200,
+      'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+    ])
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+    const { linkset } = JSON.parse(answer.text) as {
+      linkset: Array<Record<string, Array<{ href: string; type?: string }>>>
+    }
+    expect(linkset).toMatchObject([{ anchor: `${baseUrl}/v2` }])
+    const links = linkset.flatMap(({ 'service-desc': specs = [], 'service-doc': docs = [], status = [] }) => [
+      ...specs,
+      ...docs,
+      ...status,
+    ])
+    expect(links).toHaveLength(4)
+    for (const { href, type } of links) {
+      const linked = await get(href.slice(baseUrl.length))
+      expect([href, linked.status]).toEqual([href, 200])
+      if (type !== undefined) expect(linked.headers.get('content-type')).toContain(type)
+    }
+    const head = await app.request('HEAD', '/.well-known/api-catalog')
+    expect([head.status, head.headers.get('link')]).toEqual([
+      200,
+      `<${baseUrl}/.well-known/api-catalog>; rel="api-catalog"`,
+    ])
+  })
+})
+
 describe('GET /llms.txt', () => {
   it('is an index whose links lead to text', async () => {
     const answer = await get('/llms.txt')
