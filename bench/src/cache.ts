@@ -63,6 +63,7 @@ async function compare(bench: BenchServer, folder: string, source: string, bytes
       await timed(async () => {
         const saved = await save(api, {
           jobId,
+          key: null,
           locations: locations(source),
           mostBytes: 1e12,
           restored: null,
@@ -73,14 +74,14 @@ async function compare(bench: BenchServer, folder: string, source: string, bytes
     const [plain, own] = [join(folder, `tar-${round}`), join(folder, `own-${round}`)]
     mkdirSync(plain)
     times.tarRestore.push(await timed(async () => tar(['-xzf', archive, '-C', plain])))
-    const { cache } = await restoreCache(api, jobId, platform)
+    const { cache } = await restoreCache(api, jobId, { platform })
     if (cache === null) throw new Error('The cache was not saved.')
     const startMs = performance.now()
     const restored = await restore(api, cache, locations(own))
     times.restore.push(performance.now() - startMs)
     times.again.push(
       await timed(async () => {
-        const saved = await save(api, { jobId, locations: locations(own), mostBytes: 1e12, restored })
+        const saved = await save(api, { jobId, key: null, locations: locations(own), mostBytes: 1e12, restored })
         if (saved.kind !== 'unchanged') throw new Error(`The restored cache is ${saved.kind}.`)
       }),
     )
@@ -88,7 +89,7 @@ async function compare(bench: BenchServer, folder: string, source: string, bytes
     changeThreeFiles(own)
     times.changed.push(
       await timed(async () => {
-        const saved = await save(api, { jobId, locations: locations(own), mostBytes: 1e12, restored })
+        const saved = await save(api, { jobId, key: null, locations: locations(own), mostBytes: 1e12, restored })
         if (saved.kind !== 'saved') throw new Error(`The changed cache is ${saved.kind}.`)
         sent = saved.sentBytes
       }),

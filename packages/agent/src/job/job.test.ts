@@ -75,6 +75,7 @@ describe('a place for a job', () => {
       env: () => ({ NAME: name }),
       setEnv: () => {},
       unsetEnv: () => {},
+      setWorkdir: () => null,
       hide: () => {},
       redact: (text: string) => text,
     })

@@ -28,6 +28,7 @@ const job = (env: Record<string, string> = {}): JobApi => ({
   env: () => env,
   setEnv: (changes) => void Object.assign(env, changes),
   unsetEnv: () => {},
+  setWorkdir: () => null,
   hide: () => {},
   redact: (text) => text,
 })

@@ -67,7 +67,7 @@ describe('a bus of a cloud account', () => {
       subject_uuid: service.id,
     })
     const { list } = await app.request('GET', `${org.path}/audit_events`, { token: admin.token })
-    const newest = list.find(({ type }) => type === 'ClusterCreatedEvent')
+    const newest = list.find(({ type }) => String(type) === 'ClusterCreatedEvent')
     expect(details[1]).toEqual({
       version: 1,
       delivery_id: expect.any(String),
@@ -98,7 +98,7 @@ describe('a bus of a cloud account', () => {
       entries().some((one) => String(one.DetailType) === 'Build Finished'),
     )
     const types = entries().map(({ DetailType }) => DetailType)
-    expect(types.filter((type) => type === 'Audit Event Logged')).toHaveLength(2)
+    expect(types.filter((type) => String(type) === 'Audit Event Logged')).toHaveLength(2)
     await receiver.close()
   })
 })
