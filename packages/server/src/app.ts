@@ -97,6 +97,7 @@ import { pipelineTemplateRoutes } from './resources/pipelines/pipeline-templates
 import { pipelineTrendRoutes } from './resources/pipelines/pipeline-trends/routes.ts'
 import { pipelineRoutes } from './resources/pipelines/pipelines/routes.ts'
 import { queueRoutes } from './resources/clusters/queues/routes.ts'
+import { repositoryRoutes } from './resources/pipelines/repositories/routes.ts'
 import { repositoryConnectionRoutes } from './resources/pipelines/repository_connections/routes.ts'
 import { retentionRoutes } from './resources/builds/retention/routes.ts'
 import { rootRoutes } from './resources/installation/root/routes.ts'
@@ -161,6 +162,7 @@ export const slices: Slices = {
   'pipeline-trends': pipelineTrendRoutes,
   pipelines: pipelineRoutes,
   queues: queueRoutes,
+  repositories: repositoryRoutes,
   repository_connections: repositoryConnectionRoutes,
   retention: retentionRoutes,
   root: rootRoutes,

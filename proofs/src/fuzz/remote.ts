@@ -41,6 +41,7 @@ export async function startRemote(seed: number): Promise<Remote> {
         expires_at: new Date(Date.now() + 3_600_000).toISOString(),
         repositories: [{ full_name: 'acme/app' }],
       })
+    if (pathname === '/repos/search') return void json(200, { ok: true, data: [repository()] })
     if (pathname.includes('/contents/.github/workflows/'))
       return void response.writeHead(200).end('on: push\npermissions: { contents: read }\njobs: {}\n')
     json(pathname.endsWith('/hooks') ? 201 : 200, {
@@ -51,6 +52,13 @@ export async function startRemote(seed: number): Promise<Remote> {
       channel: { id: 'C1', name: 'builds' },
     })
   }
+
+  const repository = () => ({
+    full_name: 'acme/app',
+    html_url: `${address}/acme/app`,
+    clone_url: `${address}/acme/app.git`,
+    default_branch: 'main',
+  })
 
   const discovery = () => ({
     issuer: address,

@@ -117,6 +117,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   'pipeline-templates': 'Steps that several pipelines share.',
   pipelines: 'Pipelines.',
   queues: 'Queues of clusters.',
+  repositories: 'Repositories that a source host lists for the installation.',
   repository_connections: 'How the installation speaks with source hosts.',
   retention: 'How long builds, logs and artifacts are kept.',
   root: 'The start.',

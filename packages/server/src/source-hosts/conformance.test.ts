@@ -135,9 +135,11 @@ describe.each(samples)('$type', ({ type, sender, push, tag, deletion }) => {
     expect(() => read({ headers: push.headers, body })).toThrow(expect.objectContaining({ status: 400 }))
   })
 
-  it('has statuses, webhooks to create and tokens, or none of them', () => {
-    const missing = [status, token, host.webhook.creationRequest].filter((part) => part === null)
-    expect(missing).toHaveLength(type === 'git' ? 3 : 0)
+  it('has statuses, webhooks to create, tokens and lists of repositories, or none of them', () => {
+    const missing = [status, token, host.webhook.creationRequest, host.repositories].filter(
+      (part) => part === null,
+    )
+    expect(missing).toHaveLength(type === 'git' ? 4 : 0)
   })
 
   it('creates a webhook with its address and secret', () => {
@@ -192,11 +194,23 @@ describe.each(withEvents)('events of $type', ({ unknown }) => {
 })
 
 const withApi = samples.flatMap(({ type }) => {
-  const { status, token }: SourceHost = hosts[type]
-  return status === null || token === null ? [] : [{ type, status, token }]
+  const { status, token, repositories }: SourceHost = hosts[type]
+  const isMissing = status === null || token === null || repositories === null
+  return isMissing ? [] : [{ type, status, token, repositories }]
 })
 
-describe.each(withApi)('the API of $type', ({ status, token }) => {
+describe.each(withApi)('the API of $type', ({ status, token, repositories }) => {
+  it('lists repositories by pages, and takes nothing else for a list', () => {
+    const path = repositories.listPath({ page: 41, perPage: 17, search: null, workspace: 'acme' })
+    expect([...new URL(path, 'https://x').searchParams.values()]).toEqual(
+      expect.arrayContaining(['41', '17']),
+    )
+    expect(decodeURIComponent(repositories.findPath('acme/app'))).toMatch(/acme\/app$/)
+    for (const body of [null, 'x', {}, [1], [{}], { data: [1] }, { values: 1 }, { repositories: [{}] }]) {
+      expect([repositories.readList(body), repositories.readOne(body)]).toEqual([null, null])
+    }
+  })
+
   it.each(states)('reports the state %s', (state) => {
     const reported = {
       context: 'millrace/app',

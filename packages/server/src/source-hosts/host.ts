@@ -17,6 +17,8 @@ export interface SourceHost {
   status: StatusApi | null
   /** Null: the host takes no tokens. */
   token: HostToken | null
+  /** Null: the host has no API that lists repositories. */
+  repositories: RepositoryApi | null
 }
 
 export type ProviderId =
@@ -97,21 +99,53 @@ export interface StatusApi {
   refusalIn(context: string, response: OutboundResponse): string | null
 }
 
+/** Requests for the repositories that a token of the host sees. Paths are below the address of its API. */
+export interface RepositoryApi {
+  /** One page, sorted by name. Throws 422 for what the host cannot do. */
+  listPath(wanted: WantedRepositories): string
+  /** One repository by its full name. */
+  findPath(fullName: string): string
+  /** Null: the host answered with something else. */
+  readList(body: unknown): HostRepository[] | null
+  readOne(body: unknown): HostRepository | null
+}
+
+export interface WantedRepositories {
+  page: number
+  perPage: number
+  /** A part of the name; null: all repositories. */
+  search: string | null
+  /** Null: all that the token sees. */
+  workspace: string | null
+}
+
+export interface HostRepository {
+  /** `owner/name` */
+  full_name: string
+  html_url: string
+  clone_url: string
+  /** Null: the repository is empty. */
+  default_branch: string | null
+}
+
 export interface HostToken {
   /** The credential of a connection: a token, or the private key of an App that creates tokens. */
   credential: 'token' | 'app'
   /** The user name that git sends with a token as its password. */
   gitUsername: string
   apiHeaders(token: string): Record<string, string>
-  /** Null: the connection has no token. Throws TokenRefused when the host does not issue one. */
+  /**
+   * Null: the connection has no token. Throws TokenRefused when the host does not issue one. `repository` null: a token for
+   * all that the connection sees.
+   */
   find(
     tools: TokenTools,
     connection: Credentials,
-    repository: string,
+    repository: string | null,
     permissions: Permissions,
   ): Promise<string | null>
   /** For a token that the host refused: the next `find` gets another one if it can. */
-  evict(tools: TokenTools, connection: Credentials, repository: string, permissions: Permissions): void
+  evict(tools: TokenTools, connection: Credentials, repository: string | null, permissions: Permissions): void
 }
 
 /** The parts of a Context that getting a token needs. */

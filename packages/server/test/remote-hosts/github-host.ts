@@ -50,6 +50,8 @@ export class GitHubHost {
     issues: 'write',
     pull_requests: 'write',
     repository_hooks: 'write',
+    // GitHub gives it to every App.
+    metadata: 'read',
   }
   isSuspended = false
   now = () => Date.now()
@@ -137,9 +139,26 @@ export class GitHubHost {
     return null
   }
 
+  #list(names: readonly string[], perPage: number, page: number): [number, object] {
+    const repositories = names.slice((page - 1) * perPage, page * perPage).map((name) => this.#show(name))
+    return [200, { total_count: names.length, repositories }]
+  }
+
+  #show(name: string): object {
+    const html_url = `https://github.com/${this.account}/${name}`
+    const full_name = `${this.account}/${name}`
+    return { id: 1, name, full_name, html_url, clone_url: `${html_url}.git`, default_branch: 'main' }
+  }
+
   #serve(method: string, path: string, token: string | null, accept: string): [number, object | string] {
     const known = this.minted.find((one) => one.token === token && one.endsAt > this.now())
     if (known === undefined) return [401, { message: 'Bad credentials' }]
+    const listed = /^\/installation\/repositories\?per_page=(\d+)&page=(\d+)$/.exec(path)
+    if (listed !== null) return this.#list(known.repositories, Number(listed[1]), Number(listed[2]))
+    const [, one] = /^\/repos\/acme\/([^/]+)$/.exec(path) ?? []
+    if (one !== undefined) {
+      return known.repositories.includes(one) ? [200, this.#show(one)] : [404, { message: 'Not Found' }]
+    }
     const [, owner = '', name = '', rest = ''] = /^\/repos\/([^/]+)\/([^/]+)\/(.*)$/.exec(path) ?? []
     if (owner !== this.account || !known.repositories.includes(name)) return [404, { message: 'Not Found' }]
     const [permission, level] = needed(method, rest)

@@ -177,6 +177,17 @@ const connectedPipeline: State = async (world) => {
   return { ids: { pipeline: String(made.slug) } }
 }
 
+/** A connection with a token that lists repositories. */
+const connectedHost: State = async (world) => {
+  const made = await world.call('POST', '/repository_connections', {
+    type: 'gitea',
+    url: `https://${world.unique()}.example.com`,
+    api_url: world.remote,
+    token: 'a-token-of-the-host',
+  })
+  return { ids: { connection: String(made.id) } }
+}
+
 /** A running job whose repository is at a host with a GitHub App. */
 const jobOfApp: State = async (world) => {
   const host = `${world.unique()}.example.com`
@@ -514,6 +525,7 @@ export const states: ReadonlyMap<string, State> = new Map([
   ...at('POST', `${inOrg}/pipelines/{pipeline}/archive`, pipeline),
   ...at('POST', `${inOrg}/pipelines/{pipeline}/unarchive`, archivedPipeline),
   ...at('POST', `${inOrg}/pipelines/{pipeline}/webhook`, connectedPipeline),
+  ...at('GET', `${inOrg}/repository_connections/{connection}/repositories`, connectedHost),
   ...at('DELETE', `${inOrg}/pipelines/{pipeline}/webhook`, pipelineWithWebhook),
   ...at('DELETE', `${inOrg}/banners`, banner),
   ...at('DELETE', `${inOrg}/clusters/{cluster}`, cluster),

@@ -1,5 +1,6 @@
 import { jsonHeaders, storedToken } from '../api.ts'
 import type { SourceHost } from '../host.ts'
+import { repositories } from './repositories.ts'
 import { status } from './status.ts'
 import { webhook } from './webhook.ts'
 
@@ -12,5 +13,6 @@ export const bitbucket: SourceHost = {
   providerOf: () => 'bitbucket',
   webhook,
   status,
+  repositories,
   token: storedToken('x-token-auth', (secret) => ({ ...jsonHeaders, Authorization: `Bearer ${secret}` })),
 }

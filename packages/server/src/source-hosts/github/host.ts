@@ -1,4 +1,5 @@
 import type { SourceHost } from '../host.ts'
+import { appRepositories, repositories } from './repositories.ts'
 import { status } from './status.ts'
 import { appToken, token } from './token.ts'
 import { webhook } from './webhook.ts'
@@ -14,7 +15,13 @@ export const github: SourceHost = {
   webhook,
   status,
   token,
+  repositories,
 }
 
-export const githubApp: SourceHost = { ...github, name: 'GitHub App', token: appToken }
+export const githubApp: SourceHost = {
+  ...github,
+  name: 'GitHub App',
+  token: appToken,
+  repositories: appRepositories,
+}
 export const githubEnterpriseApp: SourceHost = { ...githubApp, publicUrl: null }

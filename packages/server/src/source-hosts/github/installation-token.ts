@@ -1,4 +1,5 @@
-// Tokens of a GitHub App: for one repository, with only the permissions that are needed, valid for an hour.
+// Tokens of a GitHub App: for one repository, or null for all of the installation, with only the permissions that are needed,
+// valid for an hour.
 import { createPrivateKey } from 'node:crypto'
 import { signJwt } from '../../lib/jwt.ts'
 import { OutboundError, type OutboundResponse } from '../../lib/outbound.ts'
@@ -44,7 +45,7 @@ const mostAnswerBytes = 512 * 1024
 export function installationToken(
   tools: TokenTools,
   app: App,
-  repository: string,
+  repository: string | null,
   permissions: Permissions,
   holder: string,
 ): Promise<string> {
@@ -57,21 +58,21 @@ export function installationToken(
 export function evictInstallationToken(
   tools: TokenTools,
   app: App,
-  repository: string,
+  repository: string | null,
   permissions: Permissions,
   holder: string,
 ): void {
   tools.appTokens.delete(cacheKey(app, repository, permissions, holder))
 }
 
-const cacheKey = (app: App, repository: string, permissions: Permissions, holder: string): string =>
+const cacheKey = (app: App, repository: string | null, permissions: Permissions, holder: string): string =>
   JSON.stringify([
     app.connectionId,
     app.apiUrl,
     app.appId,
     app.installationId,
     app.fingerprint,
-    repository.toLowerCase(),
+    repository?.toLowerCase() ?? null,
     Object.entries(permissions)
       .map(([name, level]) => `${name}: ${level}`)
       .toSorted(),
@@ -81,16 +82,21 @@ const cacheKey = (app: App, repository: string, permissions: Permissions, holder
 export async function makeInstallationToken(
   tools: TokenTools,
   app: App,
-  repository: string,
+  repository: string | null,
   permissions: Permissions,
 ): Promise<Expiring<string>> {
+  const wanted = repository === null ? {} : { repositories: [nameIn(repository)] }
+  const answer = await ask(tools, app, { ...wanted, permissions })
+  if (answer.status !== 201) throw refusalOf(app, repository, answer)
+  return readToken(answer, repository)
+}
+
+function nameIn(repository: string): string {
   const [owner = '', name = '', ...more] = repository.split('/')
   if (owner === '' || name === '' || more.length > 0) {
     throw new TokenRefused(`${repository} is not the name of a repository at GitHub, such as acme/app.`)
   }
-  const answer = await ask(tools, app, { repositories: [name], permissions })
-  if (answer.status !== 201) throw refusalOf(app, repository, answer)
-  return readToken(answer, repository)
+  return name
 }
 
 async function ask(tools: TokenTools, app: App, body: object): Promise<OutboundResponse> {
@@ -114,13 +120,14 @@ async function ask(tools: TokenTools, app: App, body: object): Promise<OutboundR
 }
 
 /** GitHub looks for the repository in the account the App is installed in, which may be another than the owner. */
-function readToken({ body, isCut }: OutboundResponse, repository: string): Expiring<string> {
+function readToken({ body, isCut }: OutboundResponse, repository: string | null): Expiring<string> {
   const answer = isCut ? null : parse(body)
   const { token, expires_at: expiresAt, repositories } = answer ?? {}
   const endsAt = new Date(typeof expiresAt === 'string' ? expiresAt : Number.NaN)
   if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token) || Number.isNaN(endsAt.getTime())) {
     throw new TokenRefused('The host answered with something that is not a token.', { isPassing: true })
   }
+  if (repository === null) return { value: token, endsAt }
   const names = Array.isArray(repositories)
     ? repositories.map((one: unknown) => String(Reflect.get(Object(one), 'full_name')).toLowerCase())
     : []
@@ -141,7 +148,7 @@ function parse(body: Buffer): Record<string, unknown> | null {
 
 const longestWaitSeconds = 3600
 
-function refusalOf(app: App, repository: string, answer: OutboundResponse): TokenRefused {
+function refusalOf(app: App, repository: string | null, answer: OutboundResponse): TokenRefused {
   const { status, headers } = answer
   const said = parse(answer.body)?.['message']
   const words = typeof said === 'string' && said !== '' ? `: ${said.slice(0, 200)}` : ''
@@ -156,7 +163,7 @@ function refusalOf(app: App, repository: string, answer: OutboundResponse): Toke
   })
 }
 
-function hintFor(status: number, app: App, repository: string): string {
+function hintFor(status: number, app: App, repository: string | null): string {
   switch (status) {
     case 401:
       return `is ${app.appId} the id of the App that private_key belongs to, and is the clock of this server right?`
@@ -165,7 +172,9 @@ function hintFor(status: number, app: App, repository: string): string {
     case 404:
       return `App ${app.appId} has no installation ${app.installationId}; was it removed?`
     case 422:
-      return `the installation does not include ${repository}, or has not been given a permission that is needed`
+      return repository === null
+        ? 'the installation has not been given a permission that is needed'
+        : `the installation does not include ${repository}, or has not been given a permission that is needed`
     default:
       return 'it may pass'
   }

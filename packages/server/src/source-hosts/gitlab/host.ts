@@ -1,5 +1,6 @@
 import { jsonHeaders, storedToken } from '../api.ts'
 import type { SourceHost } from '../host.ts'
+import { repositories } from './repositories.ts'
 import { status } from './status.ts'
 import { webhook } from './webhook.ts'
 
@@ -10,5 +11,6 @@ export const gitlab: SourceHost = {
   providerOf: (hostname) => (hostname === 'gitlab.com' ? 'gitlab' : 'gitlab_ee'),
   webhook,
   status,
+  repositories,
   token: storedToken('oauth2', (secret) => ({ ...jsonHeaders, 'PRIVATE-TOKEN': secret })),
 }

@@ -10,4 +10,5 @@ export const plain: SourceHost = {
   webhook,
   status: null,
   token: null,
+  repositories: null,
 }
