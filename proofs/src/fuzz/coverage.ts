@@ -1,10 +1,13 @@
 // Counts the answers of each operation, and prints them.
 import type { Attempt } from './requests/attempt.ts'
 import type { Failure, Received } from './client.ts'
+import type { Operation } from './operations/operation.ts'
 
 interface Row {
   requests: number
   byStatus: Map<string, number>
+  /** Some operations only say why they are not to be had, and document no success. */
+  canSucceed: boolean
   /** The last answer to a request that should have succeeded. */
   refusal: string
 }
@@ -19,6 +22,7 @@ export class Coverage {
     const row = this.#rows.get(operation.id) ?? {
       requests: 0,
       byStatus: new Map<string, number>(),
+      canSucceed: canSucceed(operation),
       refusal: '',
     }
     const outcome = outcomeOf(answer)
@@ -30,10 +34,10 @@ export class Coverage {
     this.#rows.set(operation.id, row)
   }
 
-  /** The operations that were called and never succeeded, with the last answer to a valid request. */
+  /** The operations that document a success, were called and never succeeded, with the last answer to a valid request. */
   neverSucceeded(): string[] {
     return [...this.#rows]
-      .filter(([, row]) => succeeded(row) === 0)
+      .filter(([, row]) => row.canSucceed && succeeded(row) === 0)
       .map(([id, { refusal }]) => `${id} never succeeded: ${refusal}`)
   }
 
@@ -61,6 +65,9 @@ export class Coverage {
     return sorted.map(([status, count]) => `${status}: ${count}`).join('  ')
   }
 }
+
+const canSucceed = ({ answers }: Operation): boolean =>
+  answers === null || [...answers.keys()].some((status) => status < 400)
 
 /** A redirect is the success of a page. */
 const succeeded = ({ byStatus }: Row) =>

@@ -733,6 +733,24 @@ describe('GET …/jobs/{job.id}/env', () => {
   })
 })
 
+describe.each([
+  ['ssh-session', 'SSH'],
+  ['vnc-session', 'VNC'],
+])('POST /organizations/{org.slug}/jobs/{job.id}/%s', (name, protocol) => {
+  it('says why there is none, to who may build the pipeline', async () => {
+    const { org, admin, build, urls } = await aScene('steps: [{ command: a }]')
+    await startJob(app, build, 'a')
+    const [path] = await urls('a')
+    const ask = (token: string, at = path) => app.request('POST', `${at}/${name}`, { token })
+    const message = `Millrace opens no ${protocol} sessions with the machines of jobs. Sign in to the agent’s machine instead.`
+    expect(await ask(admin.token)).toMatchObject({ status: 422, body: { message } })
+    expect((await ask(admin.token, `${org.path}/jobs/${newId()}`)).body).toEqual({ message: 'No job found' })
+    const stranger = await anAdmin(app, await anOrganization(app))
+    expect((await ask(stranger.token)).status).toBe(404)
+    expect((await ask(await aToken(app, admin, { scopes: ['read_builds'] }))).status).toBe(403)
+  })
+})
+
 describe('a job whose step depends on a key that no step has', () => {
   it('says so when nothing else is left to run', async () => {
     const org = await anOrganization(app)

@@ -7,7 +7,7 @@ import { ok, type Answer } from '../../../http/answer.ts'
 import { cursorAnswer, readCursor } from '../../../http/cursors.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
 import { route } from '../../../http/route.ts'
-import { badRequest } from '../../../lib/errors.ts'
+import { badRequest, refused } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/ids.ts'
 import { withoutUserinfo } from '../../../lib/userinfo.ts'
 import { getBuild } from '../../addresses/builds.ts'
@@ -210,6 +210,26 @@ const envLines = {
   handler: answerEnvLines,
 } as const
 
+/** Public clients offer it for hosted agents. The answer says why it is not to be had, as for a job without such an agent. */
+const noSession = (protocol: 'SSH' | 'VNC') =>
+  ({
+    method: 'POST',
+    summary: `Say why a job has no ${protocol} session: Millrace opens none`,
+    scope: 'write_builds',
+    permission: 'member',
+    answers: {},
+    errors: {
+      403: 'The caller may not build the pipeline.',
+      422: `Always: there are no ${protocol} sessions.`,
+    },
+    async handler({ ctx, org, caller, params }: Asked): Promise<Answer> {
+      await getBuildableJob(ctx.db, org, caller, params)
+      throw refused(
+        `Millrace opens no ${protocol} sessions with the machines of jobs. Sign in to the agent’s machine instead.`,
+      )
+    },
+  }) as const
+
 async function answerJob({ ctx, org, caller, params }: Asked): Promise<Answer> {
   const job = await getVisibleJob(ctx.db, org, caller, params)
   return shown(ctx, org, job.id)
@@ -317,6 +337,8 @@ export const jobRoutes = [
     permission: 'read_pipeline',
     url: '/v2/organizations/:org/pipelines/:pipeline/builds/:build/jobs/:job/waiting',
   }),
+  route({ ...noSession('SSH'), url: '/v2/organizations/:org/jobs/:job/ssh-session' }),
+  route({ ...noSession('VNC'), url: '/v2/organizations/:org/jobs/:job/vnc-session' }),
   route({ ...env, permission: 'member', url: '/v2/organizations/:org/jobs/:job/env' }),
   route({
     ...env,
