@@ -64,6 +64,7 @@ import { auditEventRoutes } from './resources/people/audit_events/routes.ts'
 import { bannerRoutes } from './resources/people/banners/routes.ts'
 import { badgeRoutes } from './resources/pipelines/badges/routes.ts'
 import { buildRoutes } from './resources/builds/builds/routes.ts'
+import { ccRoutes } from './resources/pipelines/cc/routes.ts'
 import { cacheRoutes } from './resources/pipelines/caches/routes.ts'
 import { repositoryHealthRoutes } from './resources/pipelines/repository_health/routes.ts'
 import { deployKeyRoutes } from './resources/pipelines/deploy_key/routes.ts'
@@ -136,6 +137,7 @@ export const slices: Slices = {
   builds: buildRoutes,
   cache_volumes: cacheVolumeRoutes,
   caches: cacheRoutes,
+  cc: ccRoutes,
   'cluster-tokens': clusterTokenRoutes,
   clusters: clusterRoutes,
   'commit-statuses': commitStatusRoutes,

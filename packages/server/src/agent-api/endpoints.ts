@@ -1,12 +1,12 @@
 // Agent routes as endpoints: whose token it is, before the body is read. Every route reads its own body.
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { Dispatcher } from '../conductor/dispatch/dispatcher.ts'
 import { noteJobRequest } from '../conductor/lost-agents.ts'
 import type { Context } from '../context.ts'
 import { sendAnswer } from '../http/answer.ts'
 import type { Endpoint } from '../http/endpoint.ts'
-import { answerError, toApiError } from '../http/error-handler.ts'
+import { askForPassword } from '../http/error-handler.ts'
 import type { RawQuery } from '../http/query.ts'
 import { holdAgentRequest } from '../http/limits/agent-requests.ts'
 import { untilGone } from '../http/limits/gone.ts'
@@ -54,12 +54,6 @@ export function agentEndpoints(
       return sendAnswer(reply, await route.run(input, owners.get(request) ?? {}))
     },
   }))
-}
-
-/** git sends a password only to who asks for one. */
-function askForPassword(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  if (toApiError(error)?.status === 401) void reply.header('WWW-Authenticate', 'Basic realm="Millrace"')
-  answerError(error, request, reply)
 }
 
 /** null: the route takes no token. */

@@ -29,8 +29,8 @@ const operator = { kind: 'operator', command: 'test' } as const
 const endpoints = Object.values(slices)
   .flat()
   .filter(({ permission }) => permission !== 'anonymous')
-  .flatMap(({ methods, url, scope, permission }) =>
-    methods.map((method) => ({ endpoint: `${method} ${url}`, method, url, scope, permission })),
+  .flatMap(({ methods, url, scope, permission, takesBasic }) =>
+    methods.map((method) => ({ endpoint: `${method} ${url}`, method, url, scope, permission, takesBasic })),
   )
 const inOrganization = endpoints.filter(({ url }) => url.startsWith('/v2/organizations/:org'))
 
@@ -42,10 +42,20 @@ const request = ({ method, url }: { method: string; url: string }, token?: strin
   )
 
 describe('every endpoint', () => {
+  it('takes no password, except for programs that can send nothing else', () => {
+    const urls = endpoints.filter(({ takesBasic }) => takesBasic).map(({ endpoint }) => endpoint)
+    expect(urls.toSorted()).toEqual([
+      'GET /v2/organizations/:org/cc.xml',
+      'GET /v2/organizations/:org/pipelines/:pipeline/cc.xml',
+    ])
+  })
+
   it.each(endpoints)('$endpoint answers 401 without a token', async (endpoint) => {
     const answer = await request(endpoint)
     expect(answer.status).toBe(401)
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer')
+    expect(answer.headers.get('www-authenticate')).toBe(
+      endpoint.takesBasic ? 'Basic realm="Millrace"' : 'Bearer',
+    )
     expect(answer.body).toEqual({
       message: `Authentication required. Please supply a valid API Access Token: ${baseUrl}/docs`,
     })

@@ -40,7 +40,7 @@ export async function authorize(ctx: Context, route: Route, request: FastifyRequ
     return anybody
   }
   const slug = isInOrganization(route) ? (params['org'] ?? '') : null
-  const found = await findToken(ctx, request, slug, route.download)
+  const found = await findToken(ctx, request, slug, route)
   if (found === null) throw unauthenticated(ctx)
   await countRequest(ctx, request, found)
   return admit(ctx, route, found, request)
@@ -71,7 +71,7 @@ export async function reauthorize(
   request: FastifyRequest,
 ): Promise<Access | null> {
   const slug = (request.params as Record<string, string>)['org'] ?? null
-  const found = await findToken(ctx, request, slug, route.download)
+  const found = await findToken(ctx, request, slug, route)
   if (found === null) return null
   return admit(ctx, route, found, request).catch((error: unknown) => {
     if (error instanceof ApiError && error.status < 500) return null
@@ -82,7 +82,7 @@ export async function reauthorize(
 /** Counts a request that reaches no route. A request without a valid token counts for nobody. */
 export async function countUnrouted(ctx: Context, request: FastifyRequest): Promise<void> {
   const [, slug = null] = /^\/v2\/(?:analytics\/)?organizations\/([^/?]+)/.exec(request.url) ?? []
-  const found = await findToken(ctx, request, slug, false)
+  const found = await findToken(ctx, request, slug, { download: false, takesBasic: false })
   if (found !== null) await countRequest(ctx, request, found)
 }
 
@@ -90,11 +90,17 @@ export async function countUnrouted(ctx: Context, request: FastifyRequest): Prom
  * Finds the token of the request, or else the session that it proves, and the organization with that slug if its owner is a
  * member.
  */
-async function findToken(ctx: Context, request: FastifyRequest, slug: string | null, isDownload: boolean) {
+async function findToken(
+  ctx: Context,
+  request: FastifyRequest,
+  slug: string | null,
+  { download, takesBasic }: Pick<Route, 'download' | 'takesBasic'>,
+) {
   const known = storable(slug)
-  const token = bearerToken(request.headers.authorization)
+  const { authorization } = request.headers
+  const token = bearerToken(authorization) ?? (takesBasic ? basicPassword(authorization) : null)
   if (token !== null) return ctx.tokens.find(token, known)
-  const proven = await findSession(ctx, request, known, { ticket: isDownload })
+  const proven = await findSession(ctx, request, known, { ticket: download })
   return proven?.found ?? null
 }
 
@@ -195,4 +201,10 @@ function requireNames(route: Rule, params: Record<string, string>): void {
 function bearerToken(header: string | undefined): string | null {
   const match = /^Bearer +([\x21-\x7e]{1,500}) *$/i.exec(header ?? '')
   return match?.[1] ?? null
+}
+
+/** The user name may be anything: a token says whose it is. */
+function basicPassword(header: string | undefined): string | null {
+  const [, pair = ''] = /^Basic +([\w+/=]{1,1000}) *$/i.exec(header ?? '') ?? []
+  return /^[^:]*:([\x21-\x7e]{1,500})$/.exec(Buffer.from(pair, 'base64').toString('latin1'))?.[1] ?? null
 }

@@ -35,6 +35,12 @@ export function sayWhenToRetry({ status, details }: ApiError, reply: FastifyRepl
   if (status === 503) void reply.header('Retry-After', String(retryAfterSeconds))
 }
 
+/** For endpoints that take Basic: git and programs that watch builds send a password only to who asks for one. */
+export function askForPassword(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  if (toApiError(error)?.status === 401) void reply.header('WWW-Authenticate', 'Basic realm="Millrace"')
+  answerError(error, request, reply)
+}
+
 /** null: the error is a bug. */
 export function toApiError(error: unknown): ApiError | null {
   if (error instanceof ApiError) return error

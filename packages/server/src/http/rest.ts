@@ -6,6 +6,7 @@ import { ApiError, badRequest } from '../lib/errors.ts'
 import { anybody, authorize, countUnrouted, reauthorize } from './access.ts'
 import { sendAnswer, type Answer } from './answer.ts'
 import type { Endpoint } from './endpoint.ts'
+import { askForPassword } from './error-handler.ts'
 import { onGone, untilGone } from './limits/gone.ts'
 import { openStreams } from './limits/open-streams.ts'
 import { holdRequest } from './limits/requests.ts'
@@ -25,6 +26,7 @@ const toEndpoint = (ctx: Context, route: Route): Endpoint => ({
   body: route.rawBody === null ? 'json' : 'bytes',
   crossOrigin: true,
   bodyLimitBytes: route.bodyLimitBytes,
+  ...(route.takesBasic ? { errorHandler: askForPassword } : {}),
   async admit(request) {
     request.access = await authorize(ctx, route, request)
     const { caller, org } = request.access

@@ -58,6 +58,8 @@ interface Definition<
   callsOut?: true
   /** It may take access away, so it is answered when no server has the old access cached. */
   changesAccess?: true
+  /** For programs that cannot send a bearer token: the token may be the password of Basic. Only for GET. */
+  takesBasic?: true
   /** Links of our pages lead here. A browser that follows one adds no header, so a ticket in the URL proves the session. Only for GET. */
   download?: true
   /**
@@ -128,6 +130,7 @@ export interface Route {
   callsOut: boolean
   changesAccess: boolean
   download: boolean
+  takesBasic: boolean
   mayFollow: ((input: Following<string>) => Promise<boolean>) | null
   answers: Record<number, TSchema | null>
   errors: Errors
@@ -181,6 +184,7 @@ export function route<
     callsOut: definition.callsOut ?? false,
     changesAccess: definition.changesAccess ?? false,
     download: definition.download ?? false,
+    takesBasic: definition.takesBasic ?? false,
     mayFollow: definition.mayFollow ?? null,
     answers: definition.answers,
     errors: definition.errors ?? {},

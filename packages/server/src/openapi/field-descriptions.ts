@@ -90,6 +90,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   builds: 'Builds of pipelines.',
   cache_volumes: 'Cache volumes of hosted clusters.',
   caches: 'Caches of pipelines on agents that are not hosted.',
+  cc: 'The state of pipelines for programs that show it in a tray or on a wall.',
   'cluster-tokens': 'Tokens that agents register with.',
   clusters: 'Clusters: agents, queues and pipelines that belong together.',
   'commit-statuses': 'Statuses of commits, as published on the source host.',
