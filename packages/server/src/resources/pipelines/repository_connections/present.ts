@@ -12,6 +12,7 @@ export const presentConnection = (
   type: connection.type,
   display_name: `${hostOfType(connection.type).name} at ${connection.host}`,
   url: connection.url,
+  host: { type: hostOfType(connection.type).providerOf(connection.host), url: connection.url },
   api_url: connection.api_url,
   repository_host: connection.host,
   token: connection.token_hint,

@@ -44,6 +44,7 @@ describe('POST /organizations/{org.slug}/repository_connections', () => {
         type: 'gitea',
         display_name: `Gitea at ${hostOf(url)}`,
         url,
+        host: { type: 'gitea', url },
         api_url: `${url}/api/v1`,
         repository_host: hostOf(url),
         token: `${'X'.repeat(18)}7890`,
@@ -84,12 +85,16 @@ describe('POST /organizations/{org.slug}/repository_connections', () => {
       app.request('POST', `${elsewhere.path}/repository_connections`, { token: owner.token, body })
     expect((await post({ type: 'github' })).body).toMatchObject({
       url: 'https://github.com',
+      host: { type: 'github', url: 'https://github.com' },
       api_url: 'https://api.github.com',
     })
     expect((await post({ type: 'gitlab' })).body.api_url).toBe('https://gitlab.com/api/v4')
     expect((await post({ type: 'bitbucket' })).body.api_url).toBe('https://api.bitbucket.org/2.0')
     const own = await post({ type: 'github', url: 'https://ghe.example.com' })
-    expect(own.body.api_url).toBe('https://ghe.example.com/api/v3')
+    expect(own.body).toMatchObject({
+      api_url: 'https://ghe.example.com/api/v3',
+      host: { type: 'github_enterprise', url: 'https://ghe.example.com' },
+    })
   })
 
   it.each([

@@ -14,6 +14,13 @@ export const RepositoryConnection = Type.Object(
     type: ConnectionType,
     display_name: text('Name of the connection, for people.'),
     url: text('Where people see the host.'),
+    host: Type.Object(
+      {
+        type: text('As the `provider.id` of pipelines with repositories there.'),
+        url: text('The same as `url`.'),
+      },
+      { description: 'The source host.' },
+    ),
     api_url: text('Where commit statuses are sent.'),
     repository_host: text('Pipelines whose repository is on this host belong to the connection.'),
     token: orNull(text('All but the last characters are masked.')),
