@@ -575,6 +575,33 @@ create table failed_rows (
   constraint failed_rows_attempts_check CHECK ((attempts >= 0))
 );
 
+create table failure_comments (
+  id uuid not null,
+  organization_id uuid not null,
+  pipeline_id uuid not null,
+  repository text not null,
+  pull_request text not null,
+  build_id uuid,
+  build_number integer not null,
+  build_finished_at timestamp(3) with time zone,
+  state text not null,
+  marker uuid not null,
+  comment_id text,
+  version integer not null default 1,
+  created_at timestamp(3) with time zone not null,
+  changed_at timestamp(3) with time zone not null,
+  attempts integer not null default 0,
+  next_attempt_at timestamp(3) with time zone,
+  leased_until timestamp(3) with time zone,
+  error text,
+  constraint failure_comments_pkey PRIMARY KEY (id),
+  constraint failure_comments_pull_request_key UNIQUE (pipeline_id, repository, pull_request),
+  constraint failure_comments_state_check CHECK ((state = ANY (ARRAY['failed'::text, 'passed'::text]))),
+  constraint failure_comments_build_id_fkey FOREIGN KEY (build_id) REFERENCES builds(id) ON DELETE SET NULL,
+  constraint failure_comments_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint failure_comments_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
+);
+
 create table favorites (
   organization_id uuid not null,
   user_id uuid not null,
@@ -1826,6 +1853,8 @@ CREATE INDEX events_beside_builds ON events USING btree (organization_id, id) WH
 CREATE INDEX events_build ON events USING btree (build_id, id) WHERE (build_id IS NOT NULL);
 CREATE INDEX events_order ON events USING btree (xid, id);
 CREATE INDEX failed_rows_due ON failed_rows USING btree (loop, next_try_at);
+CREATE INDEX failure_comments_build ON failure_comments USING btree (build_id);
+CREATE INDEX failure_comments_due ON failure_comments USING btree (pipeline_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 CREATE INDEX favorites_pipeline ON favorites USING btree (pipeline_id);
 CREATE INDEX favorites_user ON favorites USING btree (user_id);
 CREATE INDEX hosted_agents_agent ON hosted_agents USING btree (agent_id) WHERE (agent_id IS NOT NULL);

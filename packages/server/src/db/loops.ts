@@ -55,7 +55,7 @@ export const loops = {
   shared_volumes: 'a cluster whose shared volumes differ from its settings',
   sign_in_links: 'a link that has expired',
   sso_starts: 'a sign-in that was not completed',
-  status_reports: 'a commit status to be reported',
+  status_reports: 'a commit status or comment to be reported',
   token_use: 'a token that was used',
   tokens_inactive: 'a token that was idle for long',
   webhook_deliveries: 'an incoming webhook that is kept no longer',

@@ -21,5 +21,10 @@ export const storedToken = (
 export const requestTo = (
   apiUrl: string,
   headers: Record<string, string>,
-  { path, body }: ApiRequest,
-): OutboundRequest => ({ method: 'POST', url: `${apiUrl}${path}`, headers, body: JSON.stringify(body) })
+  { method = 'POST', path, body }: ApiRequest,
+): OutboundRequest => ({
+  method,
+  url: `${apiUrl}${path}`,
+  headers,
+  body: body === undefined ? null : JSON.stringify(body),
+})

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { OutboundClient, OutboundResponse } from '../lib/outbound.ts'
 import type { ExpiringCache } from '../lib/expiring-cache.ts'
 import type { Fork, HostEvent, Pull } from './events.ts'
+import type { HostComment } from './comments.ts'
 import type { ReportedStatus } from './status.ts'
 
 export interface SourceHost {
@@ -15,6 +16,8 @@ export interface SourceHost {
   webhook: Webhook
   /** Null: the host has no commit statuses. */
   status: StatusApi | null
+  /** Null: failing lines are shown by checks, or nowhere. */
+  comments: CommentApi | null
   /** Null: the host takes no tokens. */
   token: HostToken | null
   /** Null: the host has no API that lists repositories. */
@@ -82,10 +85,12 @@ export interface NewWebhook {
   secret: string | null
 }
 
-/** A POST below the address of the host's API. */
+/** A request below the address of the host's API. */
 export interface ApiRequest {
+  /** Default POST. */
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH'
   path: string
-  body: object
+  body?: object
   /** The permissions that a GitHub App's token needs for it. */
   permissions?: Permissions
 }
@@ -126,6 +131,24 @@ export interface HostRepository {
   clone_url: string
   /** Null: the repository is empty. */
   default_branch: string | null
+}
+
+/** Where a comment is, or is to be. */
+export interface CommentPlace {
+  /** `owner/name` */
+  repository: string
+  /** The number of the pull request. */
+  pullRequest: string
+}
+
+export interface CommentApi {
+  creationRequest(place: CommentPlace, text: string): ApiRequest
+  updateRequest(place: CommentPlace, id: string, text: string): ApiRequest
+  /** From the newest, or only those since a time; pages begin with 1. Null: there is no such page. */
+  listRequest(place: CommentPlace, which: { since: string; page: number }): ApiRequest | null
+  /** The answers to these requests. Null: the answer is something else. */
+  readComment(answer: unknown): HostComment | null
+  readList(answer: unknown): HostComment[] | null
 }
 
 export interface HostToken {

@@ -26,6 +26,11 @@ export const hosts = {
 
 export type HostType = keyof typeof hosts
 
+/** Of connections through which comments can be made. */
+export const typesWithComments: readonly string[] = Object.entries<SourceHost>(hosts)
+  .filter(([, { comments }]) => comments !== null)
+  .map(([type]) => type)
+
 export const hostOfType = (type: HostType): SourceHost => hosts[type]
 
 export interface Sender {

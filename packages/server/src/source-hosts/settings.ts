@@ -75,20 +75,23 @@ const github = {
   github_workflow_access_tokens_enabled: false,
 }
 
+/** For hosts without checks, which would show the failing lines. */
+const commented = { failure_comment: false }
+
 const gitlab = { build_pull_request_merge: false }
 
 const defaults: Readonly<Record<ProviderId, Settings>> = {
   github: { ...common, ...detailed, ...github },
   github_enterprise: { ...common, ...detailed, ...github },
-  gitlab: { ...common, ...gitlab },
-  gitlab_ee: { ...common, ...gitlab },
-  bitbucket: common,
-  gitea: { ...common, ...detailed },
-  forgejo: { ...common, ...detailed },
+  gitlab: { ...common, ...commented, ...gitlab },
+  gitlab_ee: { ...common, ...commented, ...gitlab },
+  bitbucket: { ...common, ...commented },
+  gitea: { ...common, ...commented, ...detailed },
+  forgejo: { ...common, ...commented, ...detailed },
   private: {},
 }
 
-const everything = { ...common, ...detailed, ...github, ...gitlab }
+const everything = { ...common, ...commented, ...detailed, ...github, ...gitlab }
 const known: Settings = everything
 
 export type HostSettings = {

@@ -433,6 +433,26 @@ export interface Tables {
     next_try_at: string
     error: string
   }
+  failure_comments: {
+    id: string
+    organization_id: string
+    pipeline_id: string
+    repository: string
+    pull_request: string
+    build_id: string | null
+    build_number: number
+    build_finished_at: string | null
+    state: string
+    marker: string
+    comment_id: string | null
+    version: Generated<number>
+    created_at: string
+    changed_at: string
+    attempts: Generated<number>
+    next_attempt_at: string | null
+    leased_until: string | null
+    error: string | null
+  }
   favorites: {
     organization_id: string
     user_id: string

@@ -1,5 +1,6 @@
 import { jsonHeaders, storedToken } from '../api.ts'
 import type { SourceHost } from '../host.ts'
+import { comments } from './comments.ts'
 import { repositories } from './repositories.ts'
 import { status } from './status.ts'
 import { webhook } from './webhook.ts'
@@ -13,6 +14,7 @@ export const bitbucket: SourceHost = {
   providerOf: () => 'bitbucket',
   webhook,
   status,
+  comments,
   repositories,
   token: storedToken('x-token-auth', (secret) => ({ ...jsonHeaders, Authorization: `Bearer ${secret}` })),
 }

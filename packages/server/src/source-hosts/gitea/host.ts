@@ -1,6 +1,7 @@
 // Gitea, and Forgejo, which descends from it and has the same API.
 import { jsonHeaders, storedToken } from '../api.ts'
 import type { SourceHost } from '../host.ts'
+import { comments } from './comments.ts'
 import { repositories } from './repositories.ts'
 import { status } from './status.ts'
 import { webhookOf } from './webhook.ts'
@@ -12,6 +13,7 @@ const hostOf = (type: 'gitea' | 'forgejo', name: string): SourceHost => ({
   providerOf: () => type,
   webhook: webhookOf(type),
   status,
+  comments,
   repositories,
   token: storedToken('oauth2', (secret) => ({ ...jsonHeaders, Authorization: `token ${secret}` })),
 })

@@ -14,6 +14,7 @@ export const github: SourceHost = {
   providerOf: (hostname) => (hostname === 'github.com' ? 'github' : 'github_enterprise'),
   webhook,
   status,
+  comments: null,
   token,
   repositories,
 }

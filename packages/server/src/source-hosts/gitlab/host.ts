@@ -1,5 +1,6 @@
 import { jsonHeaders, storedToken } from '../api.ts'
 import type { SourceHost } from '../host.ts'
+import { comments } from './comments.ts'
 import { repositories } from './repositories.ts'
 import { status } from './status.ts'
 import { webhook } from './webhook.ts'
@@ -11,6 +12,7 @@ export const gitlab: SourceHost = {
   providerOf: (hostname) => (hostname === 'gitlab.com' ? 'gitlab' : 'gitlab_ee'),
   webhook,
   status,
+  comments,
   repositories,
   token: storedToken('oauth2', (secret) => ({ ...jsonHeaders, 'PRIVATE-TOKEN': secret })),
 }

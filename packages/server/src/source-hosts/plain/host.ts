@@ -9,6 +9,7 @@ export const plain: SourceHost = {
   providerOf: () => 'private',
   webhook,
   status: null,
+  comments: null,
   token: null,
   repositories: null,
 }

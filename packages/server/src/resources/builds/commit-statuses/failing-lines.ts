@@ -1,4 +1,4 @@
-// The failing lines of a build, at their places in the sources, for its checks.
+// The failing lines of a build, for comments, and at their places in the sources for checks.
 import type { Context } from '../../../context.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import { checkNameOf, type CheckOutput } from '../../../source-hosts/status.ts'
@@ -25,20 +25,41 @@ async function findFailingLines(
   buildId: string,
 ): Promise<LineAnnotation[]> {
   const stepId = typeof output?.step_id === 'string' ? output.step_id : null
-  const jobs = await listFailingJobs(ctx.db, orgId, buildId, { stepId, limit: mostJobs })
+  const jobs = await listFailingLogs(ctx, orgId, buildId, { stepId, mostJobs, mostRows })
+  return annotationsOf(
+    jobs.map(({ name, rows, failing }) => ({ job: name, rows, failing })),
+    address,
+  )
+}
+
+interface FailingLog {
+  id: string
+  name: string
+  /** None where the log cannot be shown. */
+  rows: string[]
+  /** The row that shows why the job failed. */
+  failing: string | null
+}
+
+export async function listFailingLogs(
+  ctx: Context,
+  orgId: string,
+  buildId: string,
+  which: { stepId: string | null; mostJobs: number; mostRows: number },
+): Promise<FailingLog[]> {
+  const jobs = await listFailingJobs(ctx.db, orgId, buildId, { stepId: which.stepId, limit: which.mostJobs })
   const ids = jobs.map(({ id }) => id)
   const work = { kind: 'background', organizationId: orgId, sender: buildId, until: null } as const
-  const logs = await findFailingRows(ctx, orgId, ids, mostRows, work).catch((error: unknown) => {
-    // The check matters more than its annotations.
+  const logs = await findFailingRows(ctx, orgId, ids, which.mostRows, work).catch((error: unknown) => {
+    // What is told without lines is better than nothing.
     if (error instanceof ApiError) return null
     throw error
   })
-  const found = jobs.flatMap(({ id, name }) => {
-    const log = logs?.get(id)
-    if (log?.status !== 'shown') return []
+  return jobs.map((job) => {
+    const log = logs?.get(job.id)
+    if (log?.status !== 'shown') return { ...job, rows: [], failing: null }
     const { rows, failing_row: row } = log.excerpt
     const failing = rows.find((one) => row !== null && one.row === row)?.text ?? null
-    return [{ job: name, rows: rows.map(({ text }) => text), failing }]
+    return { ...job, rows: rows.map(({ text }) => text), failing }
   })
-  return annotationsOf(found, address)
 }

@@ -10,9 +10,8 @@ import { oldestOpen } from '../../../events/oldest-open.ts'
 import { hasToTryAgain } from '../../../db/each-row.ts'
 import { isFree, leaseEnd } from '../../../tasks/lease.ts'
 import type { Settings } from '../../../source-hosts/settings.ts'
-import type { Credentials } from '../../../source-hosts/host.ts'
 import type { Status, StatusState } from '../../../source-hosts/status.ts'
-import type { ConnectionType } from '../../pipelines/repository_connections/schema.ts'
+import { connectionColumns, readConnection, type Connection, type ConnectionRow } from './connection.ts'
 
 export interface StatusRow {
   id: string
@@ -106,7 +105,7 @@ export async function takeTouchedBuilds(trx: Trx): Promise<{ ids: string[]; isMo
   return { ids: touched.map(({ build_id }) => build_id), isMore: ends.length > 0 }
 }
 
-interface PublishedBuild {
+export interface PublishedBuild {
   organization_id: string
   pipeline_id: string
   id: string
@@ -216,14 +215,7 @@ export interface DueStatus extends Status {
   connection: Connection | null
 }
 
-type Connection = Credentials & { type: ConnectionType }
-
-type ClaimedRow = Omit<DueStatus, 'connection'> &
-  Omit<Connection, 'id' | 'type' | 'api_url'> & {
-    connection_id: string | null
-    type: ConnectionType | null
-    api_url: string | null
-  }
+type ClaimedRow = Omit<DueStatus, 'connection'> & ConnectionRow
 
 /** Few per pipeline, so that a host that does not answer does not delay the statuses of others. */
 const mostOfOnePipeline = 2
@@ -249,12 +241,8 @@ export async function claimDue(db: Db, pipelineId: string, now: string): Promise
     where s.id = due.id and p.id = s.pipeline_id
     returning s.id, s.organization_id, s.pipeline_id, s.build_id, s.version, s.commit, s.context, s.state, s.description, s.changed_at, s.attempts,
       coalesce(s.output, '{}') as output, p.repository, o.slug || '/' || p.slug as address, '/' || o.slug || '/' || p.slug || case when s.build_id is null then '' else '/builds/' || s.build_number end as path,
-      c.id as connection_id, c.type, c.api_url, c.token_sealed, c.token_key_id, c.app_id, c.installation_id,
-      c.private_key_sealed, c.private_key_id, c.private_key_hint`.execute(db)
-  return rows.map(({ connection_id: id, type, api_url, ...row }) => ({
-    ...row,
-    connection: id === null || type === null || api_url === null ? null : { ...row, id, type, api_url },
-  }))
+      ${connectionColumns}`.execute(db)
+  return rows.map((row) => ({ ...row, connection: readConnection(row) }))
 }
 
 export async function findNextAttempt(db: Db, pipelineId: string, now: string): Promise<string | null> {
@@ -266,8 +254,10 @@ export async function findNextAttempt(db: Db, pipelineId: string, now: string): 
 
 export async function listPipelinesWithDue(db: Db, now: string): Promise<string[]> {
   const { rows } = await sql<{ pipeline_id: string }>`
-    select distinct s.pipeline_id from commit_statuses s
-    where s.next_attempt_at <= ${now} and ${isFree('s.leased_until', now)}`.execute(db)
+    select s.pipeline_id from commit_statuses s
+    where s.next_attempt_at <= ${now} and ${isFree('s.leased_until', now)}
+    union select f.pipeline_id from failure_comments f
+    where f.next_attempt_at <= ${now} and ${isFree('f.leased_until', now)}`.execute(db)
   return rows.map(({ pipeline_id }) => pipeline_id)
 }
 
@@ -314,17 +304,36 @@ export async function recordFailed(
     where organization_id = ${organization_id} and id = ${id}`.execute(db)
 }
 
-/** Writes only a change, since many statuses go through one connection. */
-export async function recordProblem(
+/** How problems of comments begin: a status that is accepted does not end them. */
+const ofComments = 'No comment on a pull request: '
+
+export const recordCommentProblem = (
   db: Db,
   orgId: string,
   connectionId: string,
   problem: string | null,
   at: string,
+): Promise<void> =>
+  writeProblem(db, orgId, connectionId, problem && `${ofComments}${problem}`, { at, isOfComments: true })
+
+export const recordProblem = (
+  db: Db,
+  orgId: string,
+  connectionId: string,
+  problem: string | null,
+  at: string,
+): Promise<void> => writeProblem(db, orgId, connectionId, problem, { at, isOfComments: false })
+
+/** Writes only a change, since many statuses go through one connection. */
+async function writeProblem(
+  db: Db,
+  orgId: string,
+  connectionId: string,
+  problem: string | null,
+  { at, isOfComments }: { at: string; isOfComments: boolean },
 ): Promise<void> {
   await sql`
     update repository_connections set problem = ${problem}, problem_at = ${problem === null ? null : at}
-    where organization_id = ${orgId} and id = ${connectionId} and problem is distinct from ${problem}`.execute(
-    db,
-  )
+    where organization_id = ${orgId} and id = ${connectionId} and problem is distinct from ${problem}
+      and (${problem !== null} or starts_with(problem, ${ofComments}) = ${isOfComments})`.execute(db)
 }

@@ -2,7 +2,7 @@
 // build, so it does not matter which events there were.
 import { evaluateCondition } from '@millrace/engine/conditions/evaluate.ts'
 import { stepOutcomeOf, stepStateOf } from '@millrace/engine/outcome.ts'
-import { conditionFacts, findBuild } from '../../../conductor/build.ts'
+import { conditionFacts, findBuild, type Build } from '../../../conductor/build.ts'
 import type { Context } from '../../../context.ts'
 import { isDatabaseAway } from '../../../db/away.ts'
 import type { Trx } from '../../../db/pool.ts'
@@ -10,6 +10,7 @@ import { inTransaction } from '../../../db/transaction.ts'
 import { newId } from '../../../lib/ids.ts'
 import { eachRowApart, listToTryAgain } from '../../../db/each-row.ts'
 import { hostSettings } from '../../../source-hosts/settings.ts'
+import { upsertComment } from './comments/queries.ts'
 import * as statuses from './queries.ts'
 import { enqueueReports } from './report.ts'
 import { statusesOf, type Holds } from './rules.ts'
@@ -49,7 +50,7 @@ async function updateSome(trx: Trx, ctx: Context, how: 'together' | 'apart'): Pr
   return touched.isMore
 }
 
-/** The pipeline of the build; null: no status changed. */
+/** The pipeline of the build; null: nothing is to be reported. */
 async function updateBuild(trx: Trx, ctx: Context, id: string): Promise<string | null> {
   const published = await statuses.findPublished(trx, id)
   const build = published && (await findBuild(trx, published.organization_id, id))
@@ -87,6 +88,23 @@ async function updateBuild(trx: Trx, ctx: Context, id: string): Promise<string |
     holds,
   )
   const rows = wanted.map((status) => ({ id: newId(), ...status }))
-  const hasChanged = await statuses.upsert(trx, published, rows, ctx.now().toISOString())
-  return hasChanged ? published.pipeline_id : null
+  const at = ctx.now().toISOString()
+  const hasChanged = await statuses.upsert(trx, published, rows, at)
+  const hasComment = settings.failure_comment && (await updateComment(trx, published, build, at))
+  return hasChanged || hasComment ? published.pipeline_id : null
+}
+
+/** What hosts number pull requests with; through the API somebody may give anything. */
+const pullRequestNumber = /^[1-9]\d{0,9}$/
+
+async function updateComment(
+  trx: Trx,
+  { organization_id, pipeline_id, id, number }: statuses.PublishedBuild,
+  { state, pullRequest }: Build,
+  at: string,
+): Promise<boolean> {
+  if (state !== 'failed' && state !== 'passed') return false
+  if (pullRequest === null || !pullRequestNumber.test(pullRequest.id)) return false
+  const ended = { organization_id, pipeline_id, id, number, state, pull_request: pullRequest.id }
+  return upsertComment(trx, ended, at)
 }

@@ -31,8 +31,10 @@ export const RepositoryConnection = Type.Object(
     checkout_enabled: Type.Boolean({
       description: 'Whether jobs check out the repositories of their pipelines with its token or App.',
     }),
-    problem: orNull(text('Why the last commit status could not be sent; null when it was.')),
-    problem_at: orNull(timestamp('When a commit status could last not be sent; null when the last one was.')),
+    problem: orNull(text('Why the last commit status or comment could not be sent; null when it was.')),
+    problem_at: orNull(
+      timestamp('When a commit status or comment could last not be sent; null when the last one was.'),
+    ),
     created_at: Timestamp,
     created_by: UserOrNull,
   },

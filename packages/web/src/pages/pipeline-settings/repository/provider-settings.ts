@@ -81,6 +81,7 @@ const checkboxes: readonly Group[] = [
       ['publish_commit_status', 'Report each build'],
       ['publish_commit_status_per_step', 'Report each step'],
       ['publish_status_when_not_built', 'Report success where no build is needed'],
+      ['failure_comment', 'Comment failing lines on pull requests'],
       ['publish_blocked_as_pending', 'Report a blocked build as pending'],
       ['separate_pull_request_statuses', 'Report pull requests apart'],
       ['use_step_key_as_commit_status', 'Name steps by their key'],
