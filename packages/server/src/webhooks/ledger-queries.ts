@@ -32,6 +32,7 @@ export interface PushRow {
   from_commit: string | null
   commit: string | null
   delivered_at: string | null
+  is_ordered: boolean
   build_number: number | null
 }
 
@@ -66,7 +67,7 @@ export async function findSame(
 ): Promise<PushRow | undefined> {
   const isSame = sql`from_commit is not distinct from ${from}::text`
   const { rows } = await sql<PushRow>`
-    select number, from_commit, commit, delivered_at, build_number from repository_pushes
+    select number, from_commit, commit, delivered_at, is_ordered, build_number from repository_pushes
     where ${isOf(target, ref)} and ${leadsTo(to)} and (delivered_at is null or ${isSame})
     order by ${isSame} desc, delivered_at is null desc, number desc limit 1`.execute(db)
   return rows[0]

@@ -160,6 +160,28 @@ describe('the ledger of refs', () => {
     expect((await builds()).at(-1)).toEqual(['main', first, 'reconcile'])
   })
 
+  it('builds a push once that a poll finds between the deliveries of those before', async () => {
+    const { id, repository, first, send, main, builds, reconcile } = await aPipelineOf()
+    const second = await repository.commit('main')
+    await send(main(first, second))
+    const [third, fourth] = [await repository.commit('main'), await repository.commit('main')]
+    await sql`
+      update pipeline_polls set next_poll_at = ${now.toISOString()} where pipeline_id = ${id}`.execute(app.db)
+    await pollDue(app.ctx)
+    await send(main(second, third))
+    await send(main(third, fourth))
+    await reconcile()
+    const fifth = await repository.commit('main')
+    await send(main(fourth, fifth))
+    await reconcile()
+    expect(await builds()).toEqual([
+      ['main', second, 'webhook'],
+      ['main', fourth, 'reconcile'],
+      ['main', third, 'webhook'],
+      ['main', fifth, 'webhook'],
+    ])
+  })
+
   it('builds an annotated tag once, whether its object or its commit is named', async () => {
     const { repository, first, send, push, builds, reconcile } = await aPipelineOf({
       provider_settings: { build_tags: true },

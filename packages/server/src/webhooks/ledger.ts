@@ -49,7 +49,7 @@ export async function hear<T extends Taken>(
   if (earlier !== undefined && isDone(earlier)) {
     const reason = await refuseRepeated(trx, ctx, target, { moved, earlier, head })
     if (reason !== null) {
-      await ledger.setDelivered(trx, target, moved, earlier, at)
+      await keepDelivered(trx, target, { moved, earlier, head, at })
       return { isTaken: false, reason }
     }
   }
@@ -58,7 +58,7 @@ export async function hear<T extends Taken>(
   const taken = await take()
   const isNext = head === null || head === moved.from || head === moved.to
   if (earlier !== undefined && !isDone(earlier)) {
-    await ledger.setDelivered(trx, target, moved, earlier, at)
+    await keepDelivered(trx, target, { moved, earlier, head, at })
     await ledger.setBuild(trx, target, moved.ref, earlier, taken.buildNumber)
     return { isTaken: true, taken }
   }
@@ -78,6 +78,9 @@ export async function hear<T extends Taken>(
 /** A push that made no build is decided anew: the settings may have changed since. */
 const isDone = ({ commit, build_number }: PushRow) => commit === null || build_number !== null
 
+/** Whether a poll found it while deliveries came. The delivery of it tells its place. */
+const isUnplaced = ({ delivered_at, is_ordered }: PushRow) => delivered_at === null && !is_ordered
+
 /** A movement from the head to a commit that an older poll found, or that was not built, is another one. */
 async function findEarlier(
   trx: Trx,
@@ -86,9 +89,9 @@ async function findEarlier(
   head: string | null,
 ): Promise<PushRow | undefined> {
   const found = await ledger.findSame(trx, target, moved)
-  const mayBeAnother = found !== undefined && (found.from_commit !== moved.from || !isDone(found))
-  const isAnother = mayBeAnother && beginsAt(head, moved)
-  return isAnother ? undefined : found
+  if (found === undefined || isUnplaced(found)) return found
+  const mayBeAnother = found.from_commit !== moved.from || !isDone(found)
+  return mayBeAnother && beginsAt(head, moved) ? undefined : found
 }
 
 const beginsAt = (head: string | null, { from, to }: Movement) => head === from && head !== to
@@ -102,9 +105,18 @@ async function refuseRepeated(
 ): Promise<string | null> {
   const built = earlier.build_number === null ? '' : `, and built as #${earlier.build_number}`
   const heard = `This push was heard of before${built}.`
-  if (!beginsAt(head, moved)) return heard
+  if (isUnplaced(earlier) || !beginsAt(head, moved)) return heard
   const isAsked = await polls.askIn(trx, target, ctx.now(), lagSeconds)
   return isAsked ? `${heard} If it happened again, the next poll of the repository finds it.` : null
+}
+
+async function keepDelivered(
+  trx: Trx,
+  target: LedgerOf,
+  { moved, earlier, head, at }: { moved: Movement; earlier: PushRow; head: string | null; at: string },
+): Promise<void> {
+  await ledger.setDelivered(trx, target, moved, earlier, at)
+  if (isUnplaced(earlier) && head === moved.from) await moveHead(trx, target, moved.ref, head)
 }
 
 async function isLateDeletion(
