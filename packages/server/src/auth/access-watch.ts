@@ -102,8 +102,11 @@ function watchUse(cache: Cache): Use {
     async next(over) {
       if (!isUsed && !over.aborted) {
         await new Promise<void>((resolve) => {
-          noteUse = resolve
-          over.addEventListener('abort', () => resolve(), { once: true })
+          noteUse = () => {
+            over.removeEventListener('abort', noteUse)
+            resolve()
+          }
+          over.addEventListener('abort', noteUse)
         })
         noteUse = () => {}
       }
