@@ -1150,6 +1150,7 @@ create table pipeline_polls (
   polled_at timestamp(3) with time zone,
   error text,
   delivered_at timestamp(3) with time zone,
+  refs_waiting integer not null default 0,
   constraint pipeline_polls_pkey PRIMARY KEY (pipeline_id),
   constraint pipeline_polls_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
 );

@@ -70,14 +70,15 @@ export async function followSettings(db: Db, pipelineIds: readonly string[], now
 const mostAtOnce = 8
 
 /**
- * The polls that are due, as many as may run. `ending` is how many of the running tasks end with this call. Tasks of a process
+ * The polls that are due, as many as may run, and those whose last one failed after the others: they often wait for a host that
+ * does not answer. `ending` is how many of the running tasks end with this call. Tasks of a process
  * that died count for a minute.
  */
 export async function listDue(db: Db, now: string, ending: number): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
       select pipeline_id as id from pipeline_polls join pipelines p on p.id = pipeline_id
       where next_poll_at <= ${now} and ${mayBeTried('polls', sql`pipeline_polls.pipeline_id::text`, now)}
-      order by p.poll_interval_seconds is null, next_poll_at
+      order by pipeline_polls.error is not null, p.poll_interval_seconds is null, next_poll_at
       limit greatest(0, ${mostAtOnce + ending} - (
         select count(*) from graphile_worker.jobs where task_identifier = 'poll_repository'
           and (locked_at is null or locked_at > now() - interval '1 minute')))`.execute(db)
@@ -150,13 +151,19 @@ export async function keepAll(
       select ${claimed.pipeline_id}, n.ref, n.commit
       from unnest(${names}::text[], ${commits}::text[]) as n (ref, commit)
       on conflict do nothing`.execute(trx)
-    await recordPolled(trx, claimed, at)
+    await recordPolled(trx, claimed, { at, refsWaiting: 0 })
   })
 }
 
-export async function recordPolled(db: Db, claim: PollClaim, at: string): Promise<void> {
+export async function recordPolled(
+  db: Db,
+  claim: PollClaim,
+  { at, refsWaiting }: { at: string; refsWaiting: number },
+): Promise<void> {
   await sql`
-    update pipeline_polls q set polled_at = ${at}, error = null where ${isClaimed(claim)}`.execute(db)
+    update pipeline_polls q set polled_at = ${at}, error = null, refs_waiting = ${refsWaiting} where ${isClaimed(claim)}`.execute(
+    db,
+  )
 }
 
 export async function recordError(db: Db, claim: PollClaim, error: string): Promise<void> {

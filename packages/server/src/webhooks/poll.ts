@@ -70,8 +70,9 @@ export async function pollRepository(ctx: Context, claim: PollClaim): Promise<vo
   }
   const before = new Date(askedAt.getTime() - lagSeconds * 1000).toISOString()
   await settle(ctx.db, pipelineOf(claimed), found.settled, before)
-  await polls.recordPolled(ctx.db, claimed, ctx.now().toISOString())
-  if (found.moved.length > mostMoves) await polls.askIn(ctx.db, pipelineOf(claimed), ctx.now(), 0)
+  const refsWaiting = Math.max(0, found.moved.length - mostMoves)
+  await polls.recordPolled(ctx.db, claimed, { at: ctx.now().toISOString(), refsWaiting })
+  if (refsWaiting > 0) await polls.askIn(ctx.db, pipelineOf(claimed), ctx.now(), 0)
   else if (isUndecided) await polls.askIn(ctx.db, pipelineOf(claimed), ctx.now(), lagSeconds)
 }
 

@@ -851,6 +851,7 @@ export interface Tables {
     polled_at: string | null
     error: string | null
     delivered_at: string | null
+    refs_waiting: Generated<number>
   }
   pipeline_retention: {
     pipeline_id: string

@@ -15,6 +15,7 @@ export const presentHealth = (row: HealthRow): Static<typeof RepositoryHealth> =
   reconciled_at: row.polled_at,
   next_reconcile_at: row.next_poll_at,
   reconcile_error: row.error,
+  refs_waiting: row.refs_waiting ?? 0,
   pushes_last_7_days: row.pushes,
   pushes_without_delivery_last_7_days: row.undelivered,
 })

@@ -9,6 +9,7 @@ export interface HealthRow {
   polled_at: string | null
   next_poll_at: string | null
   error: string | null
+  refs_waiting: number | null
   pushes: number
   undelivered: number
 }
@@ -16,7 +17,7 @@ export interface HealthRow {
 export async function getHealth(db: Db, orgId: string, pipelineId: string, now: Date): Promise<HealthRow> {
   const since = new Date(now.getTime() - 7 * 86_400_000).toISOString()
   const { rows } = await sql<HealthRow>`
-    select h.received_at, h.event, h.status, h.message, q.polled_at, q.next_poll_at, q.error,
+    select h.received_at, h.event, h.status, h.message, q.polled_at, q.next_poll_at, q.error, q.refs_waiting,
       count(r.number)::integer as pushes,
       (count(r.number) filter (where r.delivered_at is null))::integer as undelivered
     from pipelines p

@@ -19,6 +19,9 @@ export const RepositoryHealth = Type.Object(
       timestamp('When it is asked next; null: not before the first delivery, or not at all.'),
     ),
     reconcile_error: orNull(text('Why the repository could not be asked the last time.')),
+    refs_waiting: integer(
+      'Branches and tags that have moved, beyond the 200 that are built each time the repository is asked. It is asked again at once.',
+    ),
     pushes_last_7_days: integer('Pushes that were heard of in the last 7 days.'),
     pushes_without_delivery_last_7_days: integer(
       'Those of them that were found in the repository, and of which no delivery told.',

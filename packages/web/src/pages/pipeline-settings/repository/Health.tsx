@@ -53,6 +53,10 @@ export function Health({ address }: { address: PipelineAddress }) {
           ['Pushes in 7 days', missed === 0 ? pushes : `${pushes}, of which ${missed} without a delivery`],
           ['Repository asked', <TimeOrNever key="asked" at={data.reconciled_at} />],
           ['Could not be asked', data.reconcile_error],
+          [
+            'Waiting',
+            data.refs_waiting === 0 ? null : `${data.refs_waiting} branches and tags that have moved`,
+          ],
         ]}
       />
       {reconcile.error !== null && <p role="alert">{reconcile.error.message}</p>}
