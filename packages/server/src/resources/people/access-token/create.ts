@@ -53,11 +53,13 @@ export async function createAccessToken(
       .selectFrom('users as u')
       .leftJoin('organization_members as m', 'm.user_id', 'u.id')
       .leftJoin('organizations as o', 'o.id', 'm.organization_id')
-      .select(['u.id as user_id', 'u.email', 'o.id', 'o.slug'])
+      .select(['u.id as user_id', 'u.email', 'u.is_service_account', 'o.id', 'o.slug'])
       .where(sql`lower(u.email)`, '=', request.email.toLowerCase())
       .execute()
     const [first] = memberships
     if (first === undefined) throw notFound(`There is no user "${request.email}".`)
+    if (first.is_service_account && request.expiresAt === null)
+      throw validationFailed(`${first.email} is a service account, whose tokens must expire`)
     const organizationIds = request.organizationSlugs.map((slug) => {
       const found = memberships.find((membership) => membership.slug === slug)
       if (!found?.id) throw validationFailed(`${first.email} is not a member of "${slug}"`)

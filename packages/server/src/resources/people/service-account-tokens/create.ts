@@ -19,6 +19,8 @@ export async function createToken(
   return inTransaction(ctx.db, async (trx) => {
     const account = await accounts.lockInOrg(trx, org.id, accountId)
     requireOwner({ org, caller }, account)
+    if (org.role !== 'admin' && account.role === 'admin')
+      throw forbidden('Only administrators create tokens of service accounts that are administrators')
     if (org.role !== 'admin' && (await tokens.restrictsTokens(trx, org.id)))
       throw forbidden(`In ${org.slug} only administrators create access tokens`)
     const { id, token } = await createAccessToken(trx, byCaller(caller), {

@@ -41,7 +41,10 @@ const createServiceAccountTokenRoute = route({
   permission: 'member',
   body: createServiceAccountToken(serviceScopes),
   answers: { 201: CreatedServiceAccountToken },
-  errors: { ...notOwner, 422: 'The token would outlive the one that creates it.' },
+  errors: {
+    403: 'The caller is neither an administrator nor an owner, lacks a scope, or owns an account that is an administrator.',
+    422: 'The token would outlive the one that creates it.',
+  },
   async handler({ ctx, org, caller, params, body }) {
     return created(await createToken({ ctx, org, caller }, params.service_account, body))
   },

@@ -99,8 +99,15 @@ export async function replaceOwners(
 
 /** Ends the membership; teams, owners and the account go with it. The tokens are revoked. The user stays, for builds. */
 export async function deleteInOrg(trx: Trx, orgId: string, id: string): Promise<void> {
-  await sql`
-    update api_access_tokens set revoked_at = now() where user_id = ${id} and revoked_at is null`.execute(trx)
+  await revokeTokens(trx, orgId, id)
   await sql`
     delete from organization_members where organization_id = ${orgId} and user_id = ${id}`.execute(trx)
+}
+
+export async function revokeTokens(trx: Trx, orgId: string, id: string): Promise<void> {
+  await sql`
+    update api_access_tokens t set revoked_at = now() from service_accounts a
+    where a.organization_id = ${orgId} and a.id = ${id} and t.user_id = a.id and t.revoked_at is null`.execute(
+    trx,
+  )
 }

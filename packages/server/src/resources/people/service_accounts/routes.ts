@@ -53,7 +53,8 @@ const createServiceAccountRoute = route({
 const updateServiceAccountRoute = route({
   method: ['PUT', 'PATCH'],
   url: '/v2/organizations/:org/service_accounts/:service_account',
-  summary: 'Update a service account; owner_ids replaces the owners',
+  summary:
+    'Update a service account; owner_ids replaces the owners, and a new administrator loses its tokens',
   scope: 'write_organizations',
   permission: 'admin',
   body: UpdateServiceAccount,

@@ -13,6 +13,7 @@ import {
   type TestOrganization,
   type TestUser,
 } from '../../../../test/builders.ts'
+import { createAccessToken } from '../access-token/create.ts'
 
 const app = useApp()
 
@@ -209,6 +210,48 @@ describe('…/service_accounts/{id}/tokens', () => {
     expect((await ask({}, narrow)).status).toBe(403)
     expect((await ask({ scopes: ['write_organizations'], expires_in_days: 31 }, narrow)).status).toBe(422)
     expect((await ask({ scopes: ['write_organizations'] }, narrow)).status).toBe(201)
+  })
+
+  it('are made by administrators alone while the account is one', async () => {
+    const world = await aWorld()
+    const owner = await aMember(app, world.org)
+    const account = await anAccount(world, { owner_ids: [owner.id] })
+    const [path, builds] = [tokensPath(world, account), `${world.org.path}/builds`]
+    const body = { description: 'X', scopes: ['read_builds'], expires_in_days: 1 }
+    const first = await app.request('POST', path, { token: owner.token, body })
+    expect(first.status).toBe(201)
+    const own = `${world.org.path}/service_accounts/${String(account['id'])}`
+    const set = async (role: string) =>
+      (await app.request('PUT', own, { token: world.admin.token, body: { role } })).status
+    expect(await set('admin')).toBe(200)
+    expect((await app.request('GET', builds, { token: String(first.body['token']) })).status).toBe(401)
+    expect((await app.request('POST', path, { token: owner.token, body })).status).toBe(403)
+    const byAdmin = await app.request('POST', path, { token: world.admin.token, body })
+    expect(byAdmin.status).toBe(201)
+    expect(await set('admin')).toBe(200)
+    expect((await app.request('GET', builds, { token: String(byAdmin.body['token']) })).status).toBe(200)
+    expect(await set('member')).toBe(200)
+    expect((await app.request('POST', path, { token: owner.token, body })).status).toBe(201)
+  })
+
+  it('expire, also when the operator makes them', async () => {
+    const world = await aWorld()
+    const account = await anAccount(world)
+    const made = (expiresAt: string | null) =>
+      createAccessToken(
+        app.db,
+        { kind: 'operator', command: 'token create' },
+        {
+          email: `${String(account['id'])}@service-account.invalid`,
+          scopes: ['read_builds'],
+          organizationSlugs: [],
+          description: 'X',
+          expiresAt,
+          allowedIpAddresses: null,
+        },
+      )
+    await expect(made(null)).rejects.toThrow('whose tokens must expire')
+    expect((await made(new Date(Date.now() + 60_000).toISOString())).token).toMatch(/^mrt_/)
   })
 
   it('are only for administrators where only those create tokens', async () => {

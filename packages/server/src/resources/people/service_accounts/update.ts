@@ -17,6 +17,8 @@ export async function updateServiceAccount(
     const before = await accounts.lockInOrg(trx, org.id, id)
     if (before.id === caller.user.id) throw forbidden('A service account cannot update itself')
     await accounts.update(trx, org.id, { ...before, ...changes })
+    // Owners have made these, who may not make tokens of an administrator.
+    if (before.role !== 'admin' && changes.role === 'admin') await accounts.revokeTokens(trx, org.id, id)
     if (owners !== undefined && !(await accounts.replaceOwners(trx, org.id, id, owners)))
       throw validationFailed(unknownOwner)
     const after = await accounts.getInOrg(trx, org.id, id)
