@@ -128,8 +128,10 @@ create table api_access_tokens (
   program text,
   client_hash bytea,
   renewable_until timestamp(3) with time zone,
+  token_issuer_id uuid,
   constraint api_access_tokens_pkey PRIMARY KEY (id),
   constraint api_access_tokens_hash_key UNIQUE (token_hash),
+  constraint api_access_tokens_token_issuer_id_fkey FOREIGN KEY (token_issuer_id) REFERENCES token_issuers(id) ON DELETE CASCADE,
   constraint api_access_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 
@@ -1713,6 +1715,23 @@ create table test_suites (
   constraint test_suites_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
 );
 
+create table token_issuers (
+  id uuid not null,
+  organization_id uuid not null,
+  service_account_id uuid not null,
+  issuer text not null,
+  audience text not null,
+  jwks jsonb,
+  claims jsonb not null,
+  scopes text[] not null,
+  most_minutes integer not null,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint token_issuers_pkey PRIMARY KEY (id),
+  constraint token_issuers_account_fkey FOREIGN KEY (organization_id, service_account_id) REFERENCES service_accounts(organization_id, id) ON DELETE CASCADE,
+  constraint token_issuers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+
 create table unclaimed_blobs (
   key text not null,
   delete_after timestamp(3) with time zone not null,
@@ -1805,6 +1824,7 @@ CREATE INDEX agents_silent ON agents USING btree (last_seen_at) WHERE (connectio
 CREATE UNIQUE INDEX annotations_build_context_key ON annotations USING btree (build_id, context) WHERE (job_id IS NULL);
 CREATE UNIQUE INDEX annotations_job_context_key ON annotations USING btree (job_id, context) WHERE (job_id IS NOT NULL);
 CREATE INDEX annotations_page ON annotations USING btree (build_id, priority DESC, created_at, id);
+CREATE INDEX api_access_tokens_issuer ON api_access_tokens USING btree (token_issuer_id) WHERE (token_issuer_id IS NOT NULL);
 CREATE INDEX api_access_tokens_user ON api_access_tokens USING btree (user_id);
 CREATE INDEX archived_builds_ended ON archived_builds USING btree (pipeline_id, finished_at, id);
 CREATE INDEX archived_builds_organization ON archived_builds USING btree (organization_id);
@@ -1935,6 +1955,7 @@ CREATE INDEX test_runs_build ON test_runs USING btree (build_id, created_at, id)
 CREATE INDEX test_runs_page ON test_runs USING btree (suite_id, created_at, id);
 CREATE INDEX test_suites_page ON test_suites USING btree (organization_id, created_at, id);
 CREATE UNIQUE INDEX test_suites_pipeline ON test_suites USING btree (pipeline_id) WHERE (pipeline_id IS NOT NULL);
+CREATE INDEX token_issuers_account ON token_issuers USING btree (organization_id, service_account_id);
 CREATE INDEX unclaimed_blobs_due ON unclaimed_blobs USING btree (delete_after);
 CREATE UNIQUE INDEX users_email_key ON users USING btree (lower(email));
 CREATE INDEX web_session_sso_organization ON web_session_sso USING btree (organization_id);

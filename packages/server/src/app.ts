@@ -118,6 +118,7 @@ import { teamRoutes } from './resources/people/teams/routes.ts'
 import { testRunRoutes } from './resources/tests/test_runs/routes.ts'
 import { testRoutes } from './resources/tests/tests/routes.ts'
 import { sessionRoutes } from './resources/people/sessions/routes.ts'
+import { tokenIssuerRoutes } from './resources/people/token_issuers/routes.ts'
 import { userAccessTokenRoutes } from './resources/people/access-tokens/routes.ts'
 import { userRoutes } from './resources/people/user/routes.ts'
 
@@ -186,6 +187,7 @@ export const slices: Slices = {
   teams: teamRoutes,
   test_runs: testRunRoutes,
   tests: testRoutes,
+  token_issuers: tokenIssuerRoutes,
   user: userRoutes,
 }
 

@@ -19,6 +19,7 @@ import type { Db } from './db/pool.ts'
 import type { HostedDriver } from './hosted/driver.ts'
 import { outboundClient, type OutboundClient } from './lib/outbound.ts'
 import { expiringCache, type ExpiringCache } from './lib/expiring-cache.ts'
+import { issuerKeys, type IssuerKeys } from './auth/issuer-keys.ts'
 import type { Metrics } from './lib/metrics.ts'
 import type { Tracer } from './lib/tracing.ts'
 import { queueLabels, type QueueLabels } from './metrics/queue-labels.ts'
@@ -44,6 +45,8 @@ export interface Context {
   signInLimits: SignInLimits
   /** For all URLs that users set. */
   outbound: OutboundClient
+  /** Of the authorities whose tokens are exchanged. */
+  issuerKeys: IssuerKeys
   /** Repository tokens of GitHub Apps. */
   appTokens: ExpiringCache<string>
   /** null: this installation has no hosted clusters. */
@@ -94,6 +97,7 @@ export function createContext(parts: Parts): Context {
   } = parts
   const nowMs = () => now().getTime()
   const keys = keyring(secretKeys)
+  const outbound = outboundClient({ allow: config.outboundAllow.join(' ') })
   const loops = { db, log, now, metrics }
   const clocks = { now: nowMs, monotonicNow: () => performance.now() }
   return {
@@ -118,7 +122,8 @@ export function createContext(parts: Parts): Context {
     ),
     limits: rateLimits(config.rateLimits, direct),
     signInLimits: signInLimits(direct),
-    outbound: outboundClient({ allow: config.outboundAllow.join(' ') }),
+    outbound,
+    issuerKeys: issuerKeys(outbound.send, config.url),
     appTokens: expiringCache({ marginMs: 10 * 60_000, most: 5000 }),
     hosted,
     metrics,

@@ -358,6 +358,27 @@ const scenes: Partial<Record<Loop, Scene>> = {
       values (${hash}, ${hash}, '', '', '{}', '', now(), now() - interval '1 day', 5)`.execute(app.db)
     return hex(hash)
   }),
+  exchanged_tokens: expiring('api_access_tokens', 'id', 'expire_sessions', async (org) => {
+    const [account, issuer, token] = [newId(), newId(), newId()]
+    await sql`
+      insert into users (id, email, name, is_service_account) values (${account}, ${account}, '', true)`.execute(
+      app.db,
+    )
+    await sql`
+      insert into organization_members (organization_id, user_id, role) values (${org.id}, ${account}, 'member')`.execute(
+      app.db,
+    )
+    await sql`insert into service_accounts (id, organization_id) values (${account}, ${org.id})`.execute(
+      app.db,
+    )
+    await sql`
+      insert into token_issuers (id, organization_id, service_account_id, issuer, audience, claims, scopes, most_minutes)
+      values (${issuer}, ${org.id}, ${account}, '', '', '{}', '{}', 1)`.execute(app.db)
+    await sql`
+      insert into api_access_tokens (id, user_id, token_hash, scopes, expires_at, token_issuer_id)
+      values (${token}, ${account}, ${bytes()}, '{}', now() - interval '2 days', ${issuer})`.execute(app.db)
+    return token
+  }),
   refresh_tokens: expiring('oauth_refresh_tokens', 'token_hash', 'expire_sessions', async (_org, admin) => {
     const hash = bytes()
     await sql`

@@ -233,6 +233,7 @@ export const rowsOfTasks: Readonly<Record<Kind, OverRows['rows']>> = {
     'sso_starts',
     'oauth_codes',
     'oauth_devices',
+    'exchanged_tokens',
     'refresh_tokens',
     'sign_in_links',
   ],

@@ -199,6 +199,12 @@ export async function aWorld(app: TestApp): Promise<World> {
     annotation: await make(`/pipelines/${pipeline}/builds/${build}/annotations`, { body: 'round' }),
     service,
     service_account: serviceAccount,
+    token_issuer: await make('/token_issuers', {
+      issuer: 'https://tokens.example.com',
+      claims: { sub: ['world'] },
+      service_account_id: serviceAccount,
+      scopes: ['read_builds'],
+    }),
     session: await sessionId(app, admin),
     delivery: await make(`/services/${service}/test`, {}),
     schedule: await make(`/pipelines/${pipeline}/schedules`, { cronline: '@daily' }),

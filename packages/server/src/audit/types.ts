@@ -101,6 +101,9 @@ const auditTypes = [
   'TEAM_SUITE_DELETED',
   'TEAM_SUITE_UPDATED',
   'TEAM_UPDATED',
+  'TOKEN_ISSUER_CREATED', // ours
+  'TOKEN_ISSUER_DELETED', // ours
+  'TOKEN_ISSUER_UPDATED', // ours
 ] as const
 
 export type AuditType = (typeof auditTypes)[number]

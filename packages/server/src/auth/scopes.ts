@@ -41,4 +41,7 @@ export const scopes = [
 
 export type Scope = (typeof scopes)[number]
 
+/** Those of service accounts. With `write_user` a token could make others. */
+export const serviceScopes = scopes.filter((scope) => scope !== 'write_user')
+
 export const isScope = (text: string): text is Scope => scopes.some((scope) => scope === text)

@@ -23,6 +23,7 @@ export const loops = {
   deadlines: 'a job whose deadline has passed',
   deliveries: 'an attempt to deliver a notification',
   deliveries_expired: 'a delivery that is kept no longer',
+  exchanged_tokens: 'a token that was exchanged and has expired',
   follow_ups: 'a follow-up of a change that was not carried out',
   hosted_agents_due: 'a hosted agent to be started or stopped',
   hosted_agents_ended: 'a hosted agent whose job has ended',

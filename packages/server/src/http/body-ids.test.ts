@@ -172,6 +172,8 @@ const others: Record<string, string> = {
   'POST /teams/:team/suites suite_id': 'judged in resources/tests/team-suites/team-suites.test.ts',
   'POST /service_accounts owner_ids': 'judged in resources/people/service_accounts/service-accounts.test.ts',
   'PUT /service_accounts/:service_account owner_ids': 'the same',
+  'POST /token_issuers service_account_id': 'judged in resources/people/token_issuers/token-issuers.test.ts',
+  'PUT /token_issuers/:token_issuer service_account_id': 'the same',
   'POST /suites team_ids': 'judged in resources/tests/suites/suites.test.ts',
   'POST /v2/analytics/organizations/:org/suites team_ids': 'the same',
   'POST /suites emoji': 'a word between colons',

@@ -66,6 +66,7 @@ const known: Readonly<Record<string, Param>> = {
   test: uuid('test'),
   test_run: uuid('test run'),
   token: uuid('token'),
+  token_issuer: uuid('token issuer'),
   upload: uuid('step upload'),
 }
 

@@ -69,6 +69,7 @@ export const pathParameters: Readonly<Record<string, string>> = {
   test: 'UUID of the test.',
   test_run: 'UUID of the test run.',
   token: 'UUID of the cluster token.',
+  token_issuer: 'UUID of the token issuer.',
   upload: 'UUID of the step upload.',
   user: 'UUID of the user.',
   webhook: 'The code in the `webhook_url` of a pipeline.',
@@ -140,5 +141,6 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   teams: 'Teams.',
   test_runs: 'Runs of test suites.',
   tests: 'Tests of suites.',
+  token_issuers: 'Authorities whose tokens are exchanged for those of service accounts.',
   user: 'The user that a request is made for.',
 }

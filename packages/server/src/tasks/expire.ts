@@ -26,6 +26,11 @@ export async function expireSessions(ctx: LoopContext): Promise<void> {
   // A program that polls after the end learns that its code has expired.
   const longAgo = sql`r.expires_at < now() - interval '1 hour'`
   await changeRows(ctx, 'oauth_devices', { table: 'oauth_devices', key: sql`r.device_hash`, where: longAgo })
+  await changeRows(ctx, 'exchanged_tokens', {
+    table: 'api_access_tokens',
+    key: sql`r.id`,
+    where: sql`r.token_issuer_id is not null and r.expires_at < now() - interval '1 day'`,
+  })
   await changeRows(ctx, 'sign_in_links', { table: 'sign_in_links', key: sql`r.code_hash`, where })
 }
 

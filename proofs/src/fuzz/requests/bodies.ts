@@ -148,6 +148,23 @@ export const bodies: ReadonlyMap<string, readonly unknown[]> = new Map<string, r
       [`POST ${path}/{suite}/tests/find`, [{ scope: 'Basket', name: 'adds an item' }]],
     ],
   ),
+  [
+    `POST ${org}/token_issuers`,
+    [
+      {
+        issuer: 'https://tokens.example.com',
+        claims: { sub: ['fuzz'] },
+        service_account_id: '$service_account',
+        scopes: ['read_builds'],
+      },
+    ],
+  ],
+  ...both(`${org}/token_issuers/{token_issuer}`, [
+    { most_minutes: 5 },
+    { claims: { sub: ['fuzz', '$unique'] } },
+  ]),
+  ...both(`${org}/service_accounts/{service_account}`, [{ name: '$unique', owner_ids: ['$user'] }]),
+  [`POST ${org}/service_accounts`, [{ name: '$unique', owner_ids: ['$user'] }]],
   [`POST ${org}/teams/{team}/members`, [{ user_id: '$user', role: 'maintainer' }]],
   [`POST ${org}/teams/{team}/pipelines`, [{ pipeline_id: '$pipeline_uuid', access_level: 'build_and_read' }]],
   [`POST ${org}/teams/{team}/suites`, [{ suite_id: '$suite_uuid', access_level: ['read', 'edit'] }]],

@@ -227,6 +227,7 @@ const meanings: Readonly<Record<string, string>> = {
   team: 'team',
   user: 'user',
   user_id: 'user',
+  service_account_id: 'service_account',
   unblocker: 'user',
   creator: 'user',
   pipeline_id: 'pipeline_uuid',

@@ -360,6 +360,21 @@ export const makers: Makers = {
       ({ pipeline: slug }) => `/pipelines/${slug}/schedules`,
       () => ({ cronline: '@yearly' }),
     ),
+    service_account: row(
+      ['user'],
+      () => '/service_accounts',
+      (world) => ({ name: world.unique(), owner_ids: [world.id('user')] }),
+    ),
+    token_issuer: row(
+      ['service_account'],
+      () => '/token_issuers',
+      (world) => ({
+        issuer: 'https://tokens.example.com',
+        claims: { sub: ['fuzz'] },
+        service_account_id: world.id('service_account'),
+        scopes: ['read_builds'],
+      }),
+    ),
     template: row(
       [],
       () => '/pipeline-templates',

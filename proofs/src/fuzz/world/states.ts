@@ -287,6 +287,16 @@ const pausedQueue: State = async (world) => {
   return {}
 }
 
+const serviceToken: State = async (world) => {
+  const account = world.id('service_account')
+  const { id } = await world.call('POST', `/service_accounts/${account}/tokens`, {
+    description: world.unique(),
+    scopes: ['read_builds'],
+    expires_in_days: 1,
+  })
+  return { ids: { access_token: String(id) } }
+}
+
 const eventLog: State = async (world) => {
   const { id } = await world.call('POST', '/services', { provider: 'event_log_api', settings: {} })
   return { ids: { service: String(id) } }
@@ -552,6 +562,7 @@ export const states: ReadonlyMap<string, State> = new Map([
   ),
   ...at('POST', `${inOrg}/pipelines/{pipeline}/repository_health/reconcile`, heardPipeline),
   ...at('GET', `${inOrg}/services/{service}/events`, eventLog),
+  ...at('DELETE', `${inOrg}/service_accounts/{service_account}/tokens/{access_token}`, serviceToken),
   ...at('PUT', '/v2/user/password', passwordSession),
   ...at('GET', '/v2/installation', operatorSession),
   ...at('DELETE', '/v3/jobs/{job}/annotations/{context}', agentAnnotation),

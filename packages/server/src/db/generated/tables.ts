@@ -101,6 +101,7 @@ export interface Tables {
     program: string | null
     client_hash: Buffer | null
     renewable_until: string | null
+    token_issuer_id: string | null
   }
   archived_builds: {
     id: string
@@ -1239,6 +1240,19 @@ export interface Tables {
     application_name: string | null
     token_sealed: Buffer | null
     token_key_id: string | null
+  }
+  token_issuers: {
+    id: string
+    organization_id: string
+    service_account_id: string
+    issuer: string
+    audience: string
+    jwks: ColumnType<unknown, string | null | undefined, string | null>
+    claims: ColumnType<unknown, string, string>
+    scopes: string[]
+    most_minutes: number
+    created_at: Generated<string>
+    updated_at: Generated<string>
   }
   unclaimed_blobs: {
     key: string

@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts'
 import type { Endpoint } from '../../http/endpoint.ts'
 import { authorizePath } from './authorize.ts'
 import { clientId, deviceGrant, readMetadata } from './clients.ts'
+import { exchangeGrant } from './exchange.ts'
 import { authorizeDevice } from './device-authorization.ts'
 import { programScopes } from './scopes.ts'
 import { revokeToken } from './revoke.ts'
@@ -73,7 +74,7 @@ const metadataOf = (url: string) => ({
   device_authorization_endpoint: `${url}${devicePath}`,
   scopes_supported: programScopes,
   response_types_supported: responseTypes,
-  grant_types_supported: ['authorization_code', deviceGrant, 'refresh_token'],
+  grant_types_supported: ['authorization_code', deviceGrant, 'refresh_token', exchangeGrant],
   token_endpoint_auth_methods_supported: [authMethod],
   revocation_endpoint: `${url}${revokePath}`,
   revocation_endpoint_auth_methods_supported: [authMethod],

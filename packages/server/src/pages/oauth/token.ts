@@ -11,6 +11,7 @@ import { deviceGrant, requireClient, type Client } from './clients.ts'
 import { takeCode, type TakenCode } from './codes.ts'
 import { pollDevice } from './devices.ts'
 import { oauthError } from './errors.ts'
+import { exchangeGrant, exchangeToken } from './exchange.ts'
 import { formOf } from './form.ts'
 import { accessSeconds, insertRefreshToken, refresh } from './refresh-tokens.ts'
 
@@ -29,11 +30,13 @@ export async function giveToken(ctx: Context, request: FastifyRequest) {
       return createToken(ctx, request, await byDevice(ctx, form))
     case 'refresh_token':
       return refreshToken(ctx, request, form)
+    case exchangeGrant:
+      return exchangeToken(ctx, request, form)
     case null:
     default:
       throw oauthError(
         'unsupported_grant_type',
-        `The grant_type is authorization_code, refresh_token or ${deviceGrant}.`,
+        `The grant_type is authorization_code, refresh_token, ${deviceGrant} or ${exchangeGrant}.`,
       )
   }
 }

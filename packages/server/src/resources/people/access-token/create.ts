@@ -21,6 +21,8 @@ export interface AccessTokenRequest {
   clientHash?: Buffer
   /** Until when the program may renew the token. Absent: it ends when it expires. */
   renewableUntil?: string
+  /** For whose token it is given, and with whom it ends. */
+  tokenIssuerId?: string
   /** The token's value, for scripts that must know it in advance. Absent: a random value. */
   value?: string
 }
@@ -78,6 +80,7 @@ export async function createAccessToken(
       program: request.program ?? null,
       client_hash: request.clientHash ?? null,
       renewable_until: request.renewableUntil ?? null,
+      token_issuer_id: request.tokenIssuerId ?? null,
     }
     await trx
       .insertInto('api_access_tokens')

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { byCaller } from '../../../audit/record.ts'
-import { scopes } from '../../../auth/scopes.ts'
+import { serviceScopes } from '../../../auth/scopes.ts'
 import { created, noContent } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
 import { route } from '../../../http/route.ts'
@@ -9,9 +9,6 @@ import * as accounts from '../service_accounts/queries.ts'
 import { createToken, requireOwner } from './create.ts'
 import * as tokens from './queries.ts'
 import { CreatedServiceAccountToken, createServiceAccountToken, ServiceAccountToken } from './schema.ts'
-
-/** Not `write_user`, with which a token could make others. */
-const serviceScopes = scopes.filter((scope) => scope !== 'write_user')
 
 const notOwner = { 403: 'The caller is neither an administrator nor an owner, or lacks a scope.' }
 
