@@ -81,7 +81,13 @@ async function compare(bench: BenchServer, folder: string, source: string, bytes
     times.restore.push(performance.now() - startMs)
     times.again.push(
       await timed(async () => {
-        const saved = await save(api, { jobId, key: null, locations: locations(own), mostBytes: 1e12, restored })
+        const saved = await save(api, {
+          jobId,
+          key: null,
+          locations: locations(own),
+          mostBytes: 1e12,
+          restored,
+        })
         if (saved.kind !== 'unchanged') throw new Error(`The restored cache is ${saved.kind}.`)
       }),
     )
@@ -89,7 +95,13 @@ async function compare(bench: BenchServer, folder: string, source: string, bytes
     changeThreeFiles(own)
     times.changed.push(
       await timed(async () => {
-        const saved = await save(api, { jobId, key: null, locations: locations(own), mostBytes: 1e12, restored })
+        const saved = await save(api, {
+          jobId,
+          key: null,
+          locations: locations(own),
+          mostBytes: 1e12,
+          restored,
+        })
         if (saved.kind !== 'saved') throw new Error(`The changed cache is ${saved.kind}.`)
         sent = saved.sentBytes
       }),
