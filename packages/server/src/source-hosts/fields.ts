@@ -4,8 +4,9 @@ import { checker } from '../lib/check.ts'
 import { badRequest } from '../lib/errors.ts'
 import { ignored, type Author, type Ignored } from './events.ts'
 
-/** Allows more than git does, but nothing that git could take for an option. */
-const refPattern = '^(?!-)[^\\x00-\\x20\\x7f~^:?*\\[\\\\]+$'
+/** The rules of git, and nothing that git could take for an option. */
+const refPattern =
+  '^(?![-/.])(?!.*(?:\\.\\.|//|/\\.|@\\{|\\.lock/))[^\\x00-\\x20\\x7f~^:?*\\[\\\\]+(?<![/.]|\\.lock)$'
 const longestRef = 400
 export const RefName = Type.String({
   minLength: 1,

@@ -129,6 +129,29 @@ describe('a host', () => {
   const addressOf = (name: string) =>
     `http://127.0.0.1:${(server.address() as AddressInfo).port}/${name}/app.git`
 
+  it('that names refs which are no names has only the others built', async () => {
+    const [a, b] = ['a'.repeat(40), 'b'.repeat(40)]
+    const refs = new Map([['refs/heads/main', a]])
+    serve['names'] = (request, response) => {
+      if (request.url?.endsWith('/HEAD')) return response.end('ref: refs/heads/main\n')
+      response.writeHead(200, { 'Content-Type': 'text/plain' })
+      return response.end([...refs].map(([ref, commit]) => `${commit}\t${ref}\n`).join(''))
+    }
+    const pipeline = await aPipelineOf(addressOf('names'))
+    await reconcile(pipeline.id)
+    for (const name of ['-rf', '--upload-pack=x', 'a..b', 'a\u0007b', 'x'.repeat(5000), 'a^{}', '../../up']) {
+      refs.set(`refs/heads/${name}`, b)
+    }
+    for (const ref of ['refs/pull/1/head', 'refs/heads/', 'HEAD', 'refs/notes/x']) refs.set(ref, b)
+    refs.set('refs/heads/not-hex', '$(touch x)'.padEnd(40, 'z'))
+    refs.set('refs/heads/good', b)
+    await reconcile(pipeline.id)
+    const { rows } = await sql`
+      select branch, commit from builds where pipeline_id = ${pipeline.id}`.execute(app.db)
+    const said = (await pipeline.health()).reconcile_error
+    expect([said, rows]).toEqual([null, [{ branch: 'good', commit: b }]])
+  })
+
   it('that does not answer delays no other', async () => {
     const isAsked = new Set<string>()
     serve['silent'] = ({ url = '' }) => void isAsked.add(url)

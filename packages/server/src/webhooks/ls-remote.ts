@@ -70,7 +70,8 @@ function readTagObjects(output: string): Map<string, string> {
 
 const readLines = (output: string) =>
   output.split('\n').flatMap((line) => {
-    const match = /^([0-9a-f]{40}|[0-9a-f]{64})\t(refs\/(?:heads|tags)\/[^\s^]+)(\^\{\})?$/.exec(line)
+    const match =
+      /^(?!0+\t)([0-9a-f]{40}|[0-9a-f]{64})\t(refs\/(?:heads\/[^\s^]+$|tags\/[^\s^]+))(\^\{\})?$/.exec(line)
     return match === null
       ? []
       : [{ ref: match[2] ?? '', object: match[1] ?? '', isPeeled: match[3] !== undefined }]
