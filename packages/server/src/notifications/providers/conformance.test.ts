@@ -51,6 +51,7 @@ const whole: Readonly<Record<ProviderId, Record<string, unknown>>> = {
     cloud_region: 'eu-west-1',
     cloud_account_id: '123456789012',
     include_build_meta_data: true,
+    include_audit_events: true,
   },
   monitoring_pipeline_visibility: {
     api_key: '0123456789abcdef0123456789abcdef',
@@ -88,7 +89,7 @@ let admin: TestUser
 beforeAll(async () => {
   org = await anOrganization(app)
   admin = await anAdmin(app, org)
-  for (const feature of ['event_log_api', 'include_build_meta_data', 'tracestate'] as const) {
+  for (const feature of ['audit_log', 'event_log_api', 'include_build_meta_data', 'tracestate'] as const) {
     await withFeature(app, org, feature)
   }
 })

@@ -35,7 +35,7 @@ export const PipelineTrend = Type.Object(
           name: text('Name of the pipeline.'),
           emoji: orNull(text('Emoji of the pipeline, such as `:rocket:`.')),
           color: orNull(text('Colour of the pipeline, such as `#a1b2c3`.')),
-          tags: Type.Array(Type.String()),
+          tags: Type.Array(Type.String(), { description: 'Free words to find the pipeline by.' }),
           favorite: boolean('Whether the caller has marked it as a favorite.'),
         },
         { description: 'Only with `include_pipeline=true`.' },
