@@ -219,6 +219,7 @@ withBrowser.describe('an organization in the browser', () => {
     const list = page.getByRole('navigation', { name: 'Settings of Before' })
     expect(await list.getByRole('link').allInnerTexts()).toEqual([
       'Members',
+      'Service accounts',
       'Teams',
       'Rules',
       'Archived pipelines',
