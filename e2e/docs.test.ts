@@ -18,7 +18,7 @@ withBrowser.it('docs: renders the API without requests to other hosts, and can c
   await page.getByLabel('auth-bearer-value').fill(server.token)
   await page
     .locator('form', { has: page.getByLabel('auth-bearer-value') })
-    .getByRole('button', { name: 'Apply credentials' })
+    .getByRole('button', { name: 'Authorize' })
     .click()
   await page.getByRole('button', { name: 'Close' }).first().click()
   await page.getByRole('link', { name: 'clusters', exact: true }).click()
