@@ -19,6 +19,7 @@ import { openHosted } from '../hosted/open.ts'
 import { closer, type Closer } from '../http/close.ts'
 import { newId } from '../lib/ids.ts'
 import type { Tracer } from '../lib/tracing.ts'
+import type { JobSeparation } from './agent-program.ts'
 import { localAgentToken, loseLocalAgents } from './local-agents.ts'
 import { openLog } from './log.ts'
 import { migrateOrRefuse, openOwnDatabase, type OwnDatabase } from './own-database.ts'
@@ -103,6 +104,9 @@ export async function run(
       startedAt: clock.startedAt(),
     })
     closing.push(ctx.tokenUse.flush, ctx.sessionUse.flush, ctx.agentActivity.flush, ctx.outbound.close)
+    const separating = hasLocalAgents(given) ? separateLocalJobs(config, database, audience) : null
+    // A start that fails before it awaits this reports its own error.
+    separating?.catch(() => {})
     const services: Close[] = []
     closing.push(() => Promise.all(services.map((stop) => stop())))
     if (roles.includes('worker')) services.push(await startTasks(ctx, database.slow))
@@ -121,7 +125,8 @@ export async function run(
       services.push(server.close)
     }
     // Last to start and first to stop, because a job reports its end to the server.
-    const agents = app === null ? null : await startLocalAgents(ctx, given.roles, database, audience)
+    const agents =
+      app === null || separating === null ? null : await startLocalAgents(ctx, separating, audience)
     if (agents !== null) closing.push(agents)
     audience.started({
       url: config.url,
@@ -254,25 +259,33 @@ async function startHostedAgents(ctx: Context, pool: pg.Pool): Promise<{ stop: C
   return runHostedAgents(ctx, pool)
 }
 
+const hasLocalAgents = ({ roles, localAgents }: Config): boolean =>
+  roles.includes('api') && roles.includes('agent') && localAgents > 0
+
+/** Tries sandboxes in other processes, so it runs while this one loads the API. */
+async function separateLocalJobs(
+  config: Config,
+  { folders }: OwnDatabase,
+  { say }: Audience,
+): Promise<JobSeparation> {
+  const { separateJobs } = await import('./job-separation.ts')
+  return separateJobs(config, folders, say)
+}
+
 async function startLocalAgents(
   ctx: Context,
-  roles: readonly Role[],
-  { folders }: OwnDatabase,
+  separating: Promise<JobSeparation>,
   { say }: Audience,
 ): Promise<Close | null> {
   const { config } = ctx
-  if (!roles.includes('agent') || config.localAgents === 0) return null
   const token = await localAgentToken(ctx, config.organizationSlug)
   if (token === null) return null
   const isAlone = config.database.kind === 'embedded'
   if (isAlone) await loseLocalAgents(ctx, token)
   const host = config.host === '0.0.0.0' ? '127.0.0.1' : config.host === '::' ? '::1' : config.host
   const endpoint = `http://${host.includes(':') ? `[${host}]` : host}:${config.port}/v3`
-  const [{ separateJobs }, { startAgentProcess }] = await Promise.all([
-    import('./job-separation.ts'),
-    import('./local-agent-process.ts'),
-  ])
-  const separation = await separateJobs(config, folders, say)
+  const { startAgentProcess } = await import('./local-agent-process.ts')
+  const separation = await separating
   const { socketsPath, jobs } = separation
   const start = { endpoint, token, count: config.localAgents, isAlone, socketsPath, jobs }
   return startAgentProcess(separation, start, say)
