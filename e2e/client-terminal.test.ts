@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { stripVTControlCharacters } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
 import { needing } from '../testbed/src/needing.ts'
-import { aDirectory, eventually, theServer, type Settings } from './millrace.ts'
+import { aDirectory, theServer, type Settings } from './millrace.ts'
 import { aBrowserProgram, inTerminal, terminalLacks } from './terminal.ts'
 
 /** A server with so many pipelines of the organization acme. */
@@ -35,7 +35,7 @@ needing('programs', terminalLacks).describe('in a terminal', () => {
     const { url, token } = theServer()
     const settings = { XDG_CONFIG_HOME: aDirectory(), MILLRACE_ORG: 'default' }
     const session = inTerminal(['login', '--url', url, '--token'], settings)
-    await eventually('the question', async () => session.output().includes('(it is not shown): '))
+    await session.shows('(it is not shown): ')
     // The last character is a mistake that the delete key takes back.
     session.type(`${token}x\u007f\r`)
     expect(await session.ended).toBe(0)
@@ -52,7 +52,7 @@ needing('programs', terminalLacks).describe('in a terminal', () => {
     const page = new URL(await browser.opened())
     expect(page.origin + page.pathname).toBe(`${url}/-/oauth/authorize`)
     expect(page.searchParams.get('redirect_uri')).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/)
-    await eventually('the question', async () => session.output().includes('(it is not shown): '))
+    await session.shows('(it is not shown): ')
     const answer = `${page.searchParams.get('redirect_uri')}?code=x&state=wrong&iss=${encodeURIComponent(url)}`
     expect((await fetch(answer)).status).toBe(404)
     session.type(`${token}\r`)
@@ -64,7 +64,7 @@ needing('programs', terminalLacks).describe('in a terminal', () => {
     const session = inTerminal(['login', '--url', theServer().url, '--token'], {
       XDG_CONFIG_HOME: aDirectory(),
     })
-    await eventually('the question', async () => session.output().includes('(it is not shown): '))
+    await session.shows('(it is not shown): ')
     session.type('abc\u0003')
     expect(await session.ended).toBe(1)
     expect(session.output()).toContain('Canceled.')

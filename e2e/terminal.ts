@@ -1,6 +1,5 @@
 // Commands in a real terminal, which the program `script` of util-linux provides.
 import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -13,7 +12,10 @@ export const terminalLacks = /util-linux/.test(script.stdout) ? null : 'there is
 interface Session {
   output(): string
   type(text: string): void
-  ended: Promise<number | null>
+  /** Waits until the terminal shows the text. */
+  shows(text: string): Promise<void>
+  /** The exit status. If the command does not end, it rejects with what the terminal shows. */
+  readonly ended: Promise<number | null>
 }
 
 interface Place {
@@ -41,11 +43,29 @@ export function inTerminal(
   )
   onTestFinished(() => void child.kill('SIGKILL'))
   let output = ''
+  let failure: Error | undefined
+  let status: number | null | undefined
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  child.on('error', (error) => (failure = error))
+  child.on('close', (code) => (status = code))
+  const waitFor = <T>(what: string, check: () => T | undefined) =>
+    eventually(what, async () => {
+      if (failure !== undefined) throw failure
+      return check()
+    }).catch((error: unknown) => {
+      throw new Error(`${what}, but the terminal has: ${output}`, { cause: error })
+    })
+  const name = `millrace ${args.join(' ')}`
   return {
     output: () => output,
     type: (text) => void child.stdin.write(text),
-    ended: once(child, 'close').then(([code]: Array<number | null>) => code ?? null),
+    async shows(text) {
+      await waitFor(`${name} shows “${text}”`, () => output.includes(text) || undefined)
+    },
+    get ended() {
+      const end = waitFor(`${name} ends`, () => (status === undefined ? undefined : { status }))
+      return end.then((ended) => ended.status)
+    },
   }
 }
 
