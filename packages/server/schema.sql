@@ -1531,6 +1531,17 @@ create table step_cache_refs (
   constraint step_cache_refs_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
 );
 
+create table step_cache_uses (
+  organization_id uuid not null,
+  pipeline_id uuid not null,
+  day timestamp(3) with time zone not null,
+  hits integer not null,
+  misses integer not null,
+  constraint step_cache_uses_pkey PRIMARY KEY (pipeline_id, day),
+  constraint step_cache_uses_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint step_cache_uses_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
+);
+
 create table step_caches (
   id uuid not null,
   organization_id uuid not null,

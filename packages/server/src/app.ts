@@ -65,12 +65,14 @@ import { bannerRoutes } from './resources/people/banners/routes.ts'
 import { badgeRoutes } from './resources/pipelines/badges/routes.ts'
 import { buildRoutes } from './resources/builds/builds/routes.ts'
 import { ccRoutes } from './resources/pipelines/cc/routes.ts'
+import { cacheUsesRoutes } from './resources/pipelines/cache_uses/routes.ts'
 import { cacheRoutes } from './resources/pipelines/caches/routes.ts'
 import { repositoryHealthRoutes } from './resources/pipelines/repository_health/routes.ts'
 import { deployKeyRoutes } from './resources/pipelines/deploy_key/routes.ts'
 import { cacheVolumeRoutes } from './resources/clusters/cache_volumes/routes.ts'
 import { clusterTokenRoutes } from './resources/clusters/cluster-tokens/routes.ts'
 import { clusterRoutes } from './resources/clusters/clusters/routes.ts'
+import { connectedProgramRoutes } from './resources/people/connected_programs/routes.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 import { commitStatusRoutes } from './resources/builds/commit-statuses/routes.ts'
 import { buildDeliveryRoutes } from './resources/notifications/build-deliveries/routes.ts'
@@ -85,6 +87,7 @@ import { invitationRoutes } from './resources/people/invitations/routes.ts'
 import { jobRoutes } from './resources/builds/jobs/routes.ts'
 import { logRoutes } from './resources/builds/log/routes.ts'
 import { rowRoutes } from './resources/builds/log/row-routes.ts'
+import { instanceShapeRoutes } from './resources/clusters/instance_shapes/routes.ts'
 import { maintainerRoutes } from './resources/clusters/maintainers/routes.ts'
 import { serviceAccountTokenRoutes } from './resources/people/service-account-tokens/routes.ts'
 import { serviceAccountRoutes } from './resources/people/service_accounts/routes.ts'
@@ -136,12 +139,14 @@ export const slices: Slices = {
   banners: bannerRoutes,
   'build-deliveries': buildDeliveryRoutes,
   builds: buildRoutes,
+  cache_uses: cacheUsesRoutes,
   cache_volumes: cacheVolumeRoutes,
   caches: cacheRoutes,
   cc: ccRoutes,
   'cluster-tokens': clusterTokenRoutes,
   clusters: clusterRoutes,
   'commit-statuses': commitStatusRoutes,
+  connected_programs: connectedProgramRoutes,
   deliver: webhookRoutes,
   deploy_key: deployKeyRoutes,
   repository_health: repositoryHealthRoutes,
@@ -157,6 +162,7 @@ export const slices: Slices = {
   maintainers: maintainerRoutes,
   members: memberRoutes,
   installation: installationRoutes,
+  instance_shapes: instanceShapeRoutes,
   meta: metaRoutes,
   network_ranges: networkRangeRoutes,
   organizations: organizationRoutes,

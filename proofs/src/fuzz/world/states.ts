@@ -297,6 +297,10 @@ const serviceToken: State = async (world) => {
   return { ids: { access_token: String(id) } }
 }
 
+const connectedProgram: State = async (world) => ({
+  ids: { access_token: await world.program(world.secret('email')) },
+})
+
 const eventLog: State = async (world) => {
   const { id } = await world.call('POST', '/services', { provider: 'event_log_api', settings: {} })
   return { ids: { service: String(id) } }
@@ -563,6 +567,7 @@ export const states: ReadonlyMap<string, State> = new Map([
   ...at('POST', `${inOrg}/pipelines/{pipeline}/repository_health/reconcile`, heardPipeline),
   ...at('GET', `${inOrg}/services/{service}/events`, eventLog),
   ...at('DELETE', `${inOrg}/service_accounts/{service_account}/tokens/{access_token}`, serviceToken),
+  ...at('DELETE', `${inOrg}/connected_programs/{access_token}`, connectedProgram),
   ...at('PUT', '/v2/user/password', passwordSession),
   ...at('GET', '/v2/installation', operatorSession),
   ...at('DELETE', '/v3/jobs/{job}/annotations/{context}', agentAnnotation),

@@ -223,6 +223,20 @@ export class World {
     return token
   }
 
+  /** The id of a token that the person has given to a program. */
+  async program(email: string): Promise<string> {
+    const { id } = await createAccessToken(this.db, operator, {
+      email,
+      scopes: ['read_builds'],
+      organizationSlugs: [],
+      description: this.#marker,
+      program: this.#marker,
+      expiresAt: null,
+      allowedIpAddresses: null,
+    })
+    return id
+  }
+
   async session(
     userId: string,
     how: 'password' | 'link' = 'password',

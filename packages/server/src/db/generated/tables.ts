@@ -1115,6 +1115,13 @@ export interface Tables {
     position: number
     blob_id: string
   }
+  step_cache_uses: {
+    organization_id: string
+    pipeline_id: string
+    day: string
+    hits: number
+    misses: number
+  }
   step_caches: {
     id: string
     organization_id: string

@@ -54,7 +54,7 @@ describe('hosted_git_mirror_enabled and hosted_container_cache_enabled', () => {
   }
 
   it.each(['admin', 'maintainer by user', 'maintainer by team'] as const)(
-    'are shown to the %s in get and update, not in list',
+    'are shown to the %s in get, update and the list with include_viewer, not in the plain list',
     async (who) => {
       const { org, people, cluster } = await everybody()
       const { token } = people[who]
@@ -66,6 +66,8 @@ describe('hosted_git_mirror_enabled and hosted_container_cache_enabled', () => {
       expect(updated.body).toMatchObject({ hosted: true, ...both })
       const [listed = {}] = (await app.request('GET', `${org.path}/clusters`, { token })).list
       expect(Object.keys(listed).filter((key) => key.startsWith('hosted'))).toEqual([])
+      const viewed = await app.request('GET', `${org.path}/clusters?include_viewer=true`, { token })
+      expect(viewed.list).toMatchObject([{ hosted: true, ...both }])
     },
   )
 
@@ -74,9 +76,9 @@ describe('hosted_git_mirror_enabled and hosted_container_cache_enabled', () => {
     const { token } = people.member
     const got = (await app.request('GET', cluster.path, { token })).body
     const [listed = {}] = (await app.request('GET', `${org.path}/clusters`, { token })).list
-    expect([...Object.keys(got), ...Object.keys(listed)].filter((key) => key.startsWith('hosted'))).toEqual(
-      [],
-    )
+    const viewed = await app.request('GET', `${org.path}/clusters?include_viewer=true`, { token })
+    const keys = [got, listed, viewed.list[0] ?? {}].flatMap(Object.keys)
+    expect(keys.filter((key) => key.startsWith('hosted'))).toEqual([])
     expect((await app.request('PUT', cluster.path, { token, body: both })).status).toBe(403)
   })
 

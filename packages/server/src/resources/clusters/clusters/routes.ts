@@ -31,10 +31,11 @@ const listClustersRoute = route({
       caller,
       rows.map(({ id }) => id),
     )
-    return pageAnswer(page, rows, (row) => ({
-      ...presentCluster(ctx.config.url, org.slug, row),
-      viewer: { may: { manage: managed.has(row.id) } },
-    }))
+    return pageAnswer(page, rows, (row) => {
+      const mayManage = managed.has(row.id)
+      const present = mayManage ? presentManagedCluster : presentCluster
+      return { ...present(ctx.config.url, org.slug, row), viewer: { may: { manage: mayManage } } }
+    })
   },
 })
 

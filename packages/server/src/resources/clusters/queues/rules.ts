@@ -43,11 +43,10 @@ export const limitsOf = ({ cpu, memory }: InstanceShape): Limits => ({
 export const isRunnable = ({ machine_type, architecture }: InstanceShape): boolean =>
   machine_type === 'linux' && architecture === ownArchitecture
 
-/** The limits of the shapes that this installation can run, smallest first. */
-export const runnableLimits: readonly Limits[] = instanceShapes
-  .map(readShape)
-  .filter(isRunnable)
-  .map(limitsOf)
+/** The shapes that this installation can run, smallest first. */
+export const runnableShapes: readonly string[] = instanceShapes.filter((name) => isRunnable(readShape(name)))
+
+export const runnableLimits: readonly Limits[] = runnableShapes.map((name) => limitsOf(readShape(name)))
 
 /** The tags of a hosted queue's agents, besides the queue. */
 export const hostedTags = ({ architecture, name }: InstanceShape): string[] => [

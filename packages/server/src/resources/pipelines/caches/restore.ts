@@ -7,6 +7,7 @@ import type {
 import { originsOf } from '../../../conductor/trust.ts'
 import type { Context } from '../../../context.ts'
 import { notFound, refused } from '../../../lib/errors.ts'
+import { countUse } from '../cache_uses/queries.ts'
 import * as caches from './queries.ts'
 import { branchesToRead, defaultSizeGb, hashPaths, mostCacheBytes, sortedPaths } from './rules.ts'
 import { readUrl } from './urls.ts'
@@ -66,6 +67,7 @@ export async function restoreCache(
   const found =
     (await caches.findOfBranches(ctx.db, job.organizationId, address, branches)) ??
     (await findByPrefix(ctx, job, address, branches, asked.restore_keys ?? []))
+  await countUse(ctx.db, job.organizationId, job.pipelineId, { isHit: found !== undefined, at: ctx.now() })
   if (found === undefined) return { branch, cache: null, save }
   const blobs = await caches.listBlobs(ctx.db, job.organizationId, found.id)
   const [manifest, ...rest] = await Promise.all(blobs.map((blob) => presentBlob(ctx, blob)))
