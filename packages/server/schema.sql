@@ -1267,6 +1267,15 @@ create table pipelines (
   junit_artifacts text,
   host_webhook_id text,
   host_webhook_repository text,
+  repository_port integer default 
+CASE
+    WHEN (lower(repository) ~ '^https?://'::text) THEN COALESCE(("substring"(repository, '^[A-Za-z]+://(?:[^@/]*@)?[^/:]+:0*([0-9]{1,5})(?:/|$)'::text))::integer,
+    CASE
+        WHEN (lower(repository) ~~ 'http:%'::text) THEN 80
+        ELSE 443
+    END)
+    ELSE NULL::integer
+END,
   constraint pipelines_pkey PRIMARY KEY (id),
   constraint pipelines_badge_token_key UNIQUE (badge_token),
   constraint pipelines_name_key UNIQUE (organization_id, name),
@@ -1348,8 +1357,17 @@ create table repository_connections (
   private_key_id text,
   private_key_hint text,
   checkout_enabled boolean not null default false,
+  port integer default 
+CASE
+    WHEN (lower("substring"(url, '^[A-Za-z]+://(\[[^]]*\]|[^/:]+)'::text)) = host) THEN COALESCE(("substring"(url, '^[A-Za-z]+://(?:\[[^]]*\]|[^/:]+):0*([0-9]{1,5})(?:/|$)'::text))::integer,
+    CASE
+        WHEN (lower(url) ~~ 'http:%'::text) THEN 80
+        ELSE 443
+    END)
+    ELSE 443
+END,
   constraint repository_connections_pkey PRIMARY KEY (id),
-  constraint repository_connections_host_key UNIQUE (organization_id, host),
+  constraint repository_connections_host_key UNIQUE (organization_id, host, port),
   constraint repository_connections_app_check CHECK (
 CASE
     WHEN (type = ANY (ARRAY['github_app'::text, 'github_enterprise_app'::text])) THEN ((num_nulls(app_id, installation_id, private_key_sealed, private_key_id, private_key_hint) = 0) AND (token_sealed IS NULL))

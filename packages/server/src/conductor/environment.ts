@@ -4,6 +4,7 @@ import { jobEnvironment, type Env, type Person, type StandardFacts } from '@mill
 import type { CommandStep } from '@millrace/engine/steps/types.ts'
 import type { JobWork, ScriptWork } from '@millrace/engine/work.ts'
 import type { Context } from '../context.ts'
+import { connectionOfPipeline } from '../db/repository-connection.ts'
 import { prepared } from '../db/statement.ts'
 import { findBuildOfJob, personJson, type Build, type Creator } from './build.ts'
 import { mayBeUntrusted } from './trust.ts'
@@ -137,8 +138,7 @@ const findSurroundings = prepared(
   (organizationId: string, jobId: string) => sql<Surroundings>`
     select j.work, s.definition, j.priority, j.runnable_at as "runnableAt", ${mayBeUntrusted} as "mayBeUntrusted", (
         select json_build_object('url', rc.url, 'hasApp', rc.private_key_sealed is not null)
-        from pipelines p join repository_connections rc
-          on rc.organization_id = p.organization_id and rc.host = p.repository_host
+        from pipelines p join repository_connections rc on rc.id = ${connectionOfPipeline}
         where p.id = j.pipeline_id and rc.checkout_enabled
           and coalesce(rc.token_sealed, rc.private_key_sealed) is not null
       ) as connection, exists (select from deploy_keys k where k.pipeline_id = j.pipeline_id) as "hasDeployKey",

@@ -120,6 +120,14 @@ export function hostOf(repository: string): string | null {
   return host?.replace(/^(?:www|ssh|altssh)\.(github\.com|gitlab\.com|bitbucket\.org)$/, '$1') ?? null
 }
 
+/** As in the column `repository_port`. Null: the address is not of http. */
+export function portOf(repository: string): number | null {
+  const [, protocol, port] =
+    /^(https?):\/\/(?:[^@/]*@)?[^/:]*(?::0*(\d{1,5})(?=\/|$))?/i.exec(repository) ?? []
+  if (protocol === undefined) return null
+  return Number(port ?? (protocol.toLowerCase() === 'http' ? 80 : 443))
+}
+
 /** The settings that the API shows: the host's defaults, the stored settings, and the repository's name. */
 export function showSettings(provider: string, repository: string, set: Settings): Record<string, Setting> {
   const name = locate(repository)?.path ?? null

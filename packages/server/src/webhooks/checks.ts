@@ -10,7 +10,10 @@ import { inSavepoint } from '../db/transaction.ts'
 import { repeatOf } from '../resources/builds/builds/create.ts'
 import * as builds from '../resources/builds/builds/queries.ts'
 import { isParentCanceled } from '../resources/builds/jobs/queries.ts'
-import { findByHost } from '../resources/pipelines/repository_connections/queries.ts'
+import {
+  findOfRepository,
+  type ConnectionRow,
+} from '../resources/pipelines/repository_connections/queries.ts'
 import type { CommitNamed, HostEvent, NamedCheck } from '../source-hosts/events.ts'
 import { readExternalId } from '../source-hosts/status.ts'
 import * as checked from './check-queries.ts'
@@ -35,19 +38,20 @@ const mostJobs = 500
 export async function listTargetsOfCheck(
   ctx: Context,
   target: Target,
+  connection: ConnectionRow,
   events: readonly HostEvent[],
 ): Promise<Target[]> {
   const [event] = events
   if (event?.kind !== 'commit' || !('again' in event.wants) || event.check === undefined) return [target]
   const { name, externalId } = event.check
   const made = readExternalId(externalId)
-  const { organization_id: orgId, repository_host: host } = target
+  const { organization_id: orgId } = target
   const found =
     name === null
-      ? await listTargetsWithChecks(ctx.db, orgId, host, event.commit)
+      ? await listTargetsWithChecks(ctx.db, orgId, connection, event.commit)
       : made === null || made.pipelineId === target.id
         ? []
-        : await listTargetsById(ctx.db, orgId, made.pipelineId, host)
+        : await listTargetsById(ctx.db, orgId, made.pipelineId, connection)
   return found.length === 0 ? [target] : found
 }
 
@@ -59,7 +63,7 @@ export async function takeCheck(
   { wants, check, commit }: CommitNamed,
 ): Promise<BuiltAgain | Ignored | null> {
   if (check === undefined) return null
-  const connection = await findByHost(trx, target.organization_id, target.repository_host)
+  const connection = await findOfRepository(trx, target.organization_id, target.repository)
   const isOfApp = check.appId !== null && check.appId === connection?.app_id
   const made = readExternalId(check.externalId)
   if (!('again' in wants)) {

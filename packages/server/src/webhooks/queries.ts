@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { changeRows, type LoopContext } from '../db/each-row.ts'
 import type { Db, Trx } from '../db/pool.ts'
+import { connectionOfPipeline } from '../db/repository-connection.ts'
 import { hashToken } from '../lib/ids.ts'
 import type { Settings } from '../source-hosts/settings.ts'
 import type { Pull } from '../source-hosts/events.ts'
@@ -40,14 +41,22 @@ export async function findTarget(db: Db, webhookToken: string): Promise<Target |
   return rows[0]
 }
 
+interface OfConnection {
+  id: string
+  host: string
+}
+
+const belongsTo = ({ id, host }: OfConnection) =>
+  sql`p.repository_host = ${host} and ${connectionOfPipeline} = ${id}`
+
 export async function listTargetsById(
   db: Db,
   orgId: string,
   id: string,
-  host: string | null,
+  connection: OfConnection,
 ): Promise<Target[]> {
   const { rows } = await sql<Target>`
-    ${select} where p.organization_id = ${orgId} and p.id = ${id} and p.repository_host = ${host}`.execute(db)
+    ${select} where p.organization_id = ${orgId} and p.id = ${id} and ${belongsTo(connection)}`.execute(db)
   return rows
 }
 
@@ -55,11 +64,11 @@ export async function listTargetsById(
 export async function listTargetsWithChecks(
   db: Db,
   orgId: string,
-  host: string | null,
+  connection: OfConnection,
   commit: string,
 ): Promise<Target[]> {
   const { rows } = await sql<Target>`
-    ${select} where p.organization_id = ${orgId} and p.repository_host = ${host} and exists (
+    ${select} where p.organization_id = ${orgId} and ${belongsTo(connection)} and exists (
       select from commit_statuses s
       where s.organization_id = ${orgId} and s.pipeline_id = p.id and s.commit = ${commit} and s.context like 'check: %')
     order by p.id limit 50`.execute(db)

@@ -48,7 +48,7 @@ const receiveDeliveryRoute = route({
     const target = await getTarget(ctx, params.webhook)
     const sender = identify(headers, rawBody)
     const answer = await noting(ctx, target, sender.event, async () => {
-      const connection = await connections.findByHost(ctx.db, target.organization_id, target.repository_host)
+      const connection = await connections.findOfRepository(ctx.db, target.organization_id, target.repository)
       const { webhook_secret_sealed: sealed, webhook_secret_key_id: keyId } = connection ?? {}
       const { webhook } = hostOfType(sender.host)
       if (sealed && keyId && !webhook.isGenuine(headers, rawBody, ctx.keys.open(sealed, keyId))) {
@@ -60,7 +60,8 @@ const receiveDeliveryRoute = route({
         { sender, headers, bytes: rawBody },
         { kind: 'upload', organizationId: target.organization_id, sender: target.id, until: gone() },
       )
-      const targets = sealed && keyId ? await listTargetsOfCheck(ctx, target, delivery.events) : [target]
+      const targets =
+        connection && sealed ? await listTargetsOfCheck(ctx, target, connection, delivery.events) : [target]
       return receiveAt(ctx, targets, delivery)
     })
     return ok(answer)

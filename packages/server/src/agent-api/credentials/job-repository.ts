@@ -29,8 +29,9 @@ export async function findRepository(ctx: Context, job: RunningJob): Promise<Job
   const [found] = rows
   const host = found && hostOf(found.repository)
   const path = found && locate(found.repository)?.path
-  const connection = host ? await connections.findByHost(ctx.db, job.organizationId, host) : undefined
-  if (!host || !path || connection === undefined) return null
+  if (!host || !path) return null
+  const connection = await connections.findOfRepository(ctx.db, job.organizationId, found.repository)
+  if (connection === undefined) return null
   const origin = originOf(found.repository)
   const url = readHttpUrl(found.repository)
   if (url !== null && !isAt(connection, url)) return null

@@ -947,6 +947,7 @@ export interface Tables {
     junit_artifacts: string | null
     host_webhook_id: string | null
     host_webhook_repository: string | null
+    repository_port: Generated<number | null>
   }
   polled_refs: {
     pipeline_id: string
@@ -1001,6 +1002,7 @@ export interface Tables {
     private_key_id: string | null
     private_key_hint: string | null
     checkout_enabled: Generated<boolean>
+    port: Generated<number | null>
   }
   repository_pushes: {
     pipeline_id: string

@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import type { CommitOrigin } from '../../../conductor/trust.ts'
 import type { Db } from '../../../db/pool.ts'
-import { hostOf, locate } from '../../../source-hosts/settings.ts'
+import { hostOf, locate, portOf } from '../../../source-hosts/settings.ts'
 import type { CreateBuildBody } from './schema.ts'
 
 export async function findCommitOrigin(
@@ -27,10 +27,17 @@ export async function findCommitOrigin(
 export function isSameRepository(one: string, other: string): boolean {
   if (one === other) return true
   const [left, right] = [placeOf(one), placeOf(other)]
-  return left !== null && left === right
+  return left !== null && left === right && mayBeOnePort(one, other)
 }
 
 function placeOf(repository: string): string | null {
   const path = locate(repository.trim())?.path.toLowerCase()
   return path === undefined ? null : `${hostOf(repository.trim())}/${path}`
+}
+
+/** Two ports of a host name are two hosts. An address of ssh has the port of neither. */
+function mayBeOnePort(one: string, other: string): boolean {
+  const ports = [one, other].map((address) => portOf(address.trim())).filter((port) => port !== null)
+  // `http` and `https` at their usual ports are one host.
+  return new Set(ports.map((port) => (port === 80 ? 443 : port))).size < 2
 }

@@ -5,6 +5,7 @@ import { isPreflight } from '../../../db/preflight.ts'
 import { isFork } from '../../../conductor/trust.ts'
 import { selectFields, stepColumns } from '../../../conductor/rows.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
+import { connectionOfPipeline } from '../../../db/repository-connection.ts'
 import { newestTransaction } from '../../../events/newest.ts'
 import { oldestOpen } from '../../../events/oldest-open.ts'
 import { hasToTryAgain } from '../../../db/each-row.ts'
@@ -97,7 +98,7 @@ export async function takeTouchedBuilds(trx: Trx): Promise<{ ids: string[]; isMo
   const to = ends[0]?.xid ?? end
   const { rows: touched } = await sql<{ build_id: string }>`
     select distinct e.build_id from events e join pipelines p on p.id = e.pipeline_id
-    join repository_connections c on c.organization_id = p.organization_id and c.host = p.repository_host
+    join repository_connections c on c.id = ${connectionOfPipeline}
     where e.xid >= ${from} and e.xid < ${to} and e.build_id is not null and coalesce(c.token_sealed, c.private_key_sealed) is not null`.execute(
     trx,
   )
@@ -190,7 +191,7 @@ export async function insertNotNeeded(
       description, changed_at, next_attempt_at)
     select ${id}, p.organization_id, p.id, null, 0, ${commit}, ${context}, 'success', ${description}, ${at}, ${at}
     from pipelines p
-    join repository_connections c on c.organization_id = p.organization_id and c.host = p.repository_host
+    join repository_connections c on c.id = ${connectionOfPipeline}
     where p.organization_id = ${organizationId} and p.id = ${pipelineId}
       and coalesce(c.token_sealed, c.private_key_sealed) is not null
     on conflict do nothing returning id`.execute(trx)
@@ -237,7 +238,7 @@ export async function claimDue(db: Db, pipelineId: string, now: string): Promise
     )
     update commit_statuses s set leased_until = ${leaseEnd(now, leaseSeconds)}
     from due, pipelines p join organizations o on o.id = p.organization_id
-    left join repository_connections c on c.organization_id = p.organization_id and c.host = p.repository_host
+    left join repository_connections c on c.id = ${connectionOfPipeline}
     where s.id = due.id and p.id = s.pipeline_id
     returning s.id, s.organization_id, s.pipeline_id, s.build_id, s.version, s.commit, s.context, s.state, s.description, s.changed_at, s.attempts,
       coalesce(s.output, '{}') as output, p.repository, o.slug || '/' || p.slug as address, '/' || o.slug || '/' || p.slug || case when s.build_id is null then '' else '/builds/' || s.build_number end as path,

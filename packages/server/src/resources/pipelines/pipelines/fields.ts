@@ -13,7 +13,7 @@ import * as connections from '../repository_connections/queries.ts'
 import { hostOfType } from '../../../source-hosts/hosts.ts'
 import { problemsOf } from '../configuration-problems.ts'
 import { checkConfiguration, isStepList, writeSteps } from './configuration.ts'
-import { checkSettings, hostOf, providerOf, changedSettings } from '../../../source-hosts/settings.ts'
+import { checkSettings, providerOf, changedSettings } from '../../../source-hosts/settings.ts'
 import type { PipelineFields } from './queries.ts'
 import {
   checkJunitArtifacts,
@@ -121,8 +121,7 @@ async function resolveFields(
 }
 
 async function readProvider(trx: Trx, org: Organization, repository: string): Promise<string> {
-  const host = hostOf(repository)
-  const connection = await connections.findByHost(trx, org.id, host)
+  const connection = await connections.findOfRepository(trx, org.id, repository)
   return connection === undefined
     ? providerOf(repository)
     : hostOfType(connection.type).providerOf(connection.host)

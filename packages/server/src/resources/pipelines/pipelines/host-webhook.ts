@@ -8,7 +8,7 @@ import { TokenRefused, type ApiRequest, type HostToken } from '../../../source-h
 import { hostOfType } from '../../../source-hosts/hosts.ts'
 import { requestTo } from '../../../source-hosts/api.ts'
 import * as connections from '../repository_connections/queries.ts'
-import { hostOf, locate } from '../../../source-hosts/settings.ts'
+import { locate } from '../../../source-hosts/settings.ts'
 import * as pipelines from './queries.ts'
 import { webhookIdOf } from './rules.ts'
 import { openWebhookToken } from './sealed.ts'
@@ -70,7 +70,7 @@ async function findTarget(
   repository: string,
   refusal: Refusal,
 ) {
-  const connection = await connections.findByHost(ctx.db, org.id, hostOf(repository))
+  const connection = await connections.findOfRepository(ctx.db, org.id, repository)
   const host = connection && hostOfType(connection.type)
   const creationRequest = host?.webhook.creationRequest
   const isPrivate = pipeline.provider_id === 'private' && repository === pipeline.repository

@@ -1,9 +1,9 @@
 import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { newId } from '../../../lib/ids.ts'
-import { hostOfType } from '../../../source-hosts/hosts.ts'
 import { audited, recordConnection } from './audited.ts'
 import { noCredentials, readCredentials, refuseUselessCredentials } from './credentials.ts'
+import { renewProviders } from './providers.ts'
 import * as connections from './queries.ts'
 import { readAddress } from './rules.ts'
 import type { CreateRepositoryConnectionBody } from './schema.ts'
@@ -25,11 +25,11 @@ export async function createConnection(
     checkout_enabled: body.checkout_enabled ?? true,
   }
   refuseUselessCredentials(fields)
-  const { type, host } = fields
+  const { host } = fields
   const id = newId()
   return inTransaction(ctx.db, async (trx) => {
     await connections.insert(trx, { id, organization_id: org.id, created_by: caller.user.id, ...fields })
-    await connections.updateProvider(trx, org.id, host, hostOfType(type).providerOf(host))
+    await renewProviders(trx, org.id, host)
     const data = Object.fromEntries(
       audited.flatMap((key) => (fields[key] === null ? [] : [[key, fields[key]]])),
     )

@@ -10,7 +10,7 @@ export const presentConnection = (
 ): Static<typeof RepositoryConnection> => ({
   id: connection.id,
   type: connection.type,
-  display_name: `${hostOfType(connection.type).name} at ${connection.host}`,
+  display_name: `${hostOfType(connection.type).name} at ${addressOf(connection)}`,
   url: connection.url,
   host: { type: hostOfType(connection.type).providerOf(connection.host), url: connection.url },
   api_url: connection.api_url,
@@ -26,3 +26,7 @@ export const presentConnection = (
   created_at: connection.created_at,
   created_by: presentUserOrNull(url, connection.created_by),
 })
+
+/** The host, with its port unless that is a usual one. */
+const addressOf = ({ host, port }: ConnectionRow): string =>
+  port === 80 || port === 443 ? host : `${host}:${port}`

@@ -3,6 +3,8 @@ import type { Db, Trx } from '../../../db/pool.ts'
 import { violatedUnique } from '../../../db/transaction.ts'
 import { notFound, validationFailed } from '../../../lib/errors.ts'
 import { userJson, type UserRow } from '../../people/user/queries.ts'
+import { connectionOfPipeline } from '../../../db/repository-connection.ts'
+import { hostOf, portOf } from '../../../source-hosts/settings.ts'
 import type { ConnectionType } from './schema.ts'
 
 export interface ConnectionFields {
@@ -30,6 +32,7 @@ export interface ConnectionFields {
 
 export interface ConnectionRow extends ConnectionFields {
   id: string
+  port: number
   problem: string | null
   problem_at: string | null
   created_at: string
@@ -37,7 +40,7 @@ export interface ConnectionRow extends ConnectionFields {
 }
 
 const select = sql`
-  select c.id, c.type, c.url, c.api_url, c.host, c.token_sealed, c.token_key_id, c.token_hint, c.app_id,
+  select c.id, c.type, c.url, c.api_url, c.host, c.port, c.token_sealed, c.token_key_id, c.token_hint, c.app_id,
     c.installation_id, c.private_key_sealed, c.private_key_id, c.private_key_hint, c.webhook_secret_sealed,
     c.webhook_secret_key_id, c.webhook_secret_hint, c.checkout_enabled, c.problem, c.problem_at, c.created_at,
     ${userJson('creator')} as created_by
@@ -70,15 +73,22 @@ export async function lockInOrg(trx: Trx, orgId: string, id: string): Promise<Co
   return getInOrg(trx, orgId, id)
 }
 
-export async function findByHost(
+export async function listByHost(db: Db, orgId: string, host: string): Promise<ConnectionRow[]> {
+  const { rows } = await sql<ConnectionRow>`${select}
+    where c.organization_id = ${orgId} and c.host = ${host} order by c.created_at, c.id`.execute(db)
+  return rows
+}
+
+/** The same as `connectionOfPipeline`, for any address. */
+export async function findOfRepository(
   db: Db,
   orgId: string,
-  host: string | null,
+  repository: string,
 ): Promise<ConnectionRow | undefined> {
-  if (host === null) return undefined
-  const { rows } = await sql<ConnectionRow>`${select}
-    where c.organization_id = ${orgId} and c.host = ${host}`.execute(db)
-  return rows[0]
+  const host = hostOf(repository)
+  const port = portOf(repository)
+  const all = host === null ? [] : await listByHost(db, orgId, host)
+  return all.find((each) => each.port === port) ?? all[0]
 }
 
 export async function insert(
@@ -111,13 +121,21 @@ export async function deleteInOrg(trx: Trx, orgId: string, id: string): Promise<
     .execute()
 }
 
-/** Sets the provider that the pipelines on a host show. */
-export async function updateProvider(trx: Trx, orgId: string, host: string, provider: string): Promise<void> {
+/** Sets the provider that the pipelines on a host show. `providers` has those of its connections by id. */
+export async function updateProviders(
+  trx: Trx,
+  orgId: string,
+  host: string,
+  { providers, otherwise }: { providers: Readonly<Record<string, string>>; otherwise: string },
+): Promise<void> {
   await sql`
-    update pipelines set provider_id = ${provider}
-    where organization_id = ${orgId} and repository_host = ${host} and provider_id <> ${provider}`.execute(
-    trx,
-  )
+    update pipelines set provider_id = now.provider_id
+    from (
+      select p.id, coalesce(${JSON.stringify(providers)}::jsonb ->> ${connectionOfPipeline}::text, ${otherwise}) as provider_id
+      from pipelines p where p.organization_id = ${orgId} and p.repository_host = ${host}
+    ) now
+    where pipelines.organization_id = ${orgId} and pipelines.id = now.id
+      and pipelines.provider_id <> now.provider_id`.execute(trx)
 }
 
 function refuseTaken(error: unknown): never {

@@ -2,7 +2,7 @@
 import type { Context } from '../../../context.ts'
 import { TokenRefused } from '../../../source-hosts/host.ts'
 import { hostOfType } from '../../../source-hosts/hosts.ts'
-import { hostOf, locate } from '../../../source-hosts/settings.ts'
+import { locate } from '../../../source-hosts/settings.ts'
 import * as connections from './queries.ts'
 
 export interface Reading {
@@ -29,7 +29,7 @@ export async function findReading(
 ): Promise<FoundReading> {
   const url = readHttpUrl(repository)
   if (url === null) return none
-  const connection = await connections.findByHost(ctx.db, orgId, hostOf(repository))
+  const connection = await connections.findOfRepository(ctx.db, orgId, repository)
   const token = connection && hostOfType(connection.type).token
   if (connection === undefined || !token) return none
   if (purpose === 'checkout' && !connection.checkout_enabled)

@@ -134,6 +134,40 @@ describe('POST /organizations/{org.slug}/repository_connections', () => {
     )
   })
 
+  it('connects two hosts with one name and different ports', async () => {
+    const url = aHost()
+    const make = async (repository: string) => {
+      const body = { name: unique('p'), repository, configuration: 'steps: []' }
+      const made = await app.request('POST', `${org.path}/pipelines`, { token: admin.token, body })
+      return async () =>
+        (await app.request('GET', `${org.path}/pipelines/${String(made.body.slug)}`, { token: admin.token }))
+          .body.provider?.id
+    }
+    const host = new URL(url).hostname
+    const first = await call('POST', '', { type: 'gitea', url: `http://${host}:3000` })
+    const [ofFirst, early, ssh, other] = [
+      await make(`http://${host}:3000/acme/app.git`),
+      await make(`http://${host}:4000/acme/app.git`),
+      await make(`git@${host}:acme/app.git`),
+      await make(`https://${host}/acme/app.git`),
+    ]
+    const show = async () => [await ofFirst(), await early(), await ssh(), await other()]
+    expect(await show()).toEqual(['gitea', 'gitea', 'gitea', 'gitea'])
+    const second = await call('POST', '', { type: 'gitlab', url: `http://${host}:4000/` })
+    expect([second.status, second.body.display_name]).toEqual([201, `GitLab at ${host}:4000`])
+    expect(await show()).toEqual(['gitea', 'gitlab_ee', 'gitea', 'gitea'])
+    expect((await call('POST', '', { type: 'git', url: `http://${host}:4000/again` })).status).toBe(422)
+    const later = await make(`http://${host}:4000/acme/later.git`)
+    expect(await later()).toBe('gitlab_ee')
+    // At https's usual port.
+    await call('PATCH', String(second.body.id), { url: `https://${host}` })
+    expect([...(await show()), await later()]).toEqual(['gitea', 'gitea', 'gitea', 'gitlab_ee', 'gitea'])
+    await call('DELETE', String(first.body.id))
+    expect(await show()).toEqual(['gitlab_ee', 'gitlab_ee', 'gitlab_ee', 'gitlab_ee'])
+    await call('DELETE', String(second.body.id))
+    expect(await show()).toEqual(['private', 'private', 'private', 'private'])
+  })
+
   it('makes the pipelines on the host show it as their provider', async () => {
     const url = aHost()
     const make = async (repository: string) => {

@@ -22,7 +22,9 @@ export const RepositoryConnection = Type.Object(
       { description: 'The source host.' },
     ),
     api_url: text('Where commit statuses are sent.'),
-    repository_host: text('Pipelines whose repository is on this host belong to the connection.'),
+    repository_host: text(
+      'Pipelines whose repository is on this host, and at the port of `url`, belong to the connection. Addresses of ssh, and those of a port that no connection has, belong to the oldest connection of the host.',
+    ),
     token: orNull(text('All but the last characters are masked.')),
     app_id: orNull(text('Of a GitHub App.')),
     installation_id: orNull(text('Where the GitHub App is installed.')),

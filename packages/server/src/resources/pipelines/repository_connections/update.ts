@@ -2,10 +2,9 @@ import { changedAttributes } from '../../../audit/record.ts'
 import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { validationFailed } from '../../../lib/errors.ts'
-import { hostOfType } from '../../../source-hosts/hosts.ts'
-import { providerOf } from '../../../source-hosts/settings.ts'
 import { audited, recordConnection } from './audited.ts'
 import { readCredentials, refuseUselessCredentials } from './credentials.ts'
+import { renewProviders } from './providers.ts'
 import * as connections from './queries.ts'
 import { readAddress } from './rules.ts'
 import type { UpdateRepositoryConnectionBody } from './schema.ts'
@@ -32,11 +31,8 @@ export async function updateConnection(
     refuseUselessCredentials(fields)
     refuseMovedSecret(before, fields, body)
     await connections.updateInOrg(trx, org.id, id, set)
-    if (address.host !== before.host) {
-      const { providerOf: providerAt } = hostOfType(before.type)
-      await connections.updateProvider(trx, org.id, before.host, providerOf(`https://${before.host}/`))
-      await connections.updateProvider(trx, org.id, address.host, providerAt(address.host))
-    }
+    // A change of the port changes to which connection a repository belongs, too.
+    for (const host of new Set([before.host, address.host])) await renewProviders(trx, org.id, host)
     await recordConnection(trx, org, caller, 'SCM_REPOSITORY_HOST_UPDATED', fields, {
       ...changedAttributes(before, fields, audited),
       ...(fields.token_sealed === before.token_sealed ? {} : { token_changed: true }),

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../../../db/pool.ts'
+import { connectionOfPipeline } from '../../../../db/repository-connection.ts'
 import { typesWithComments } from '../../../../source-hosts/hosts.ts'
 import { newId } from '../../../../lib/ids.ts'
 import { isFree, leaseEnd } from '../../../../tasks/lease.ts'
@@ -23,8 +24,7 @@ export async function upsertComment(trx: Trx, build: EndedBuild, at: string): Pr
     select ${newId()}, b.organization_id, b.pipeline_id, p.repository, ${build.pull_request}, b.id, b.number, b.finished_at,
       ${build.state}, ${newId()}, ${at}, ${at}, ${at}
     from builds b join pipelines p on p.organization_id = b.organization_id and p.id = b.pipeline_id
-    join repository_connections h on h.organization_id = p.organization_id and h.host = p.repository_host
-      and h.type = any(${typesWithComments})
+    join repository_connections h on h.id = ${connectionOfPipeline} and h.type = any(${typesWithComments})
     where b.organization_id = ${orgId} and b.id = ${build.id} and (${build.state === 'failed'} or exists (
       select from failure_comments k
       where k.organization_id = ${orgId} and k.pipeline_id = ${pipelineId} and k.repository = p.repository
@@ -81,7 +81,7 @@ export async function claimDueComment(
     )
     update failure_comments f set leased_until = ${leaseEnd(now, leaseSeconds)}
     from due, pipelines p join organizations o on o.id = p.organization_id
-    left join repository_connections c on c.organization_id = p.organization_id and c.host = p.repository_host
+    left join repository_connections c on c.id = ${connectionOfPipeline}
     where f.id = due.id and p.organization_id = f.organization_id and p.id = f.pipeline_id
     returning f.id, f.organization_id, f.pipeline_id, f.repository, f.pull_request, f.build_id, f.build_number as number,
       (select coalesce(b.pull_request ->> 'head', b.commit) from builds b
