@@ -23,6 +23,7 @@ import { issuerKeys, type IssuerKeys } from './auth/issuer-keys.ts'
 import type { Metrics } from './lib/metrics.ts'
 import type { Tracer } from './lib/tracing.ts'
 import { queueLabels, type QueueLabels } from './metrics/queue-labels.ts'
+import type { HookState } from './source-hosts/hooks.ts'
 
 export interface Context {
   config: Config
@@ -49,6 +50,8 @@ export interface Context {
   issuerKeys: IssuerKeys
   /** Repository tokens of GitHub Apps. */
   appTokens: ExpiringCache<string>
+  /** By pipeline and repository. */
+  hookStates: ExpiringCache<HookState>
   /** null: this installation has no hosted clusters. */
   hosted: HostedDriver | null
   metrics: Metrics
@@ -125,6 +128,7 @@ export function createContext(parts: Parts): Context {
     outbound,
     issuerKeys: issuerKeys(outbound.send, config.url),
     appTokens: expiringCache({ marginMs: 10 * 60_000, most: 5000 }),
+    hookStates: expiringCache({ marginMs: 0, most: 5000 }),
     hosted,
     metrics,
     queueLabels: queueLabels(db, config.metrics.queues),

@@ -136,15 +136,13 @@ describe.each(samples)('$type', ({ type, sender, push, tag, deletion }) => {
   })
 
   it('has statuses, webhooks to create, tokens and lists of repositories, or none of them', () => {
-    const missing = [status, token, host.webhook.creationRequest, host.repositories].filter(
-      (part) => part === null,
-    )
+    const missing = [status, token, host.hooks, host.repositories].filter((part) => part === null)
     expect(missing).toHaveLength(type === 'git' ? 4 : 0)
   })
 
   it('creates a webhook with its address and secret', () => {
     const hook = { repository: 'acme/app', url: 'https://ci.example.com/deliver/x', secret }
-    const request = host.webhook.creationRequest?.(hook)
+    const request = host.hooks?.createRequest(hook)
     if (request === undefined) return
     expect(decodeURIComponent(request.path)).toMatch(/acme\/app\/hooks$/)
     expect(JSON.stringify(request.body)).toContain(hook.url)
@@ -272,5 +270,15 @@ describe.each(withApi)('the API of $type', ({ status, token, repositories }) => 
     expect(token.gitUsername).toMatch(/^[\w-]+$/)
     const none = { ...connection, token_sealed: null, token_key_id: null }
     expect(await token.find(tools, none, 'acme/app', {})).toBeNull()
+  })
+})
+
+describe.each(['gitea', 'forgejo'] as const)('the test of a webhook of %s', (type) => {
+  it('is a push that moves nothing, and builds nothing', () => {
+    const commit = '1'.repeat(40)
+    const json = () => ({ ref: 'refs/heads/main', before: commit, after: commit })
+    expect(hosts[type].webhook.read({ event: 'push', text: '', json }).events).toEqual([
+      { kind: 'ignored', reason: 'A push that moves nothing, as in a test: the webhook works.' },
+    ])
   })
 })

@@ -4,6 +4,7 @@ import type { OutboundClient, OutboundResponse } from '../lib/outbound.ts'
 import type { ExpiringCache } from '../lib/expiring-cache.ts'
 import type { Fork, HostEvent, Pull } from './events.ts'
 import type { HostComment } from './comments.ts'
+import type { HookReader } from './hooks.ts'
 import type { ReportedStatus } from './status.ts'
 
 export interface SourceHost {
@@ -22,6 +23,8 @@ export interface SourceHost {
   token: HostToken | null
   /** Null: the host has no API that lists repositories. */
   repositories: RepositoryApi | null
+  /** Null: the host has no API for webhooks. */
+  hooks: HookApi | null
 }
 
 export type ProviderId =
@@ -43,8 +46,6 @@ export interface Webhook {
   read(request: WebhookRequest): WebhookContent
   /** How an agent finds the commit of a pull request, which may be on no branch of the repository. */
   findPullRequest(number: string, pull: Pull, settings: MergeSettings): PullRequestCommit
-  /** The request that creates the webhook at the host; null: the host has no API for it. */
-  creationRequest: ((hook: NewWebhook) => ApiRequest) | null
   /** Whether `webhooks_disabled_at` of a pipeline applies to this host. */
   canBeDisabled: boolean
 }
@@ -88,7 +89,7 @@ export interface NewWebhook {
 /** A request below the address of the host's API. */
 export interface ApiRequest {
   /** Default POST. */
-  method?: 'GET' | 'POST' | 'PUT' | 'PATCH'
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   path: string
   body?: object
   /** The permissions that a GitHub App's token needs for it. */
@@ -149,6 +150,22 @@ export interface CommentApi {
   /** The answers to these requests. Null: the answer is something else. */
   readComment(answer: unknown): HostComment | null
   readList(answer: unknown): HostComment[] | null
+}
+
+/** Requests for the webhooks of a repository. */
+export interface HookApi extends HookReader {
+  /** What builds need, in the host's words. */
+  events: readonly string[]
+  /** What the token must be allowed, as the end of a sentence. */
+  needs: string
+  /** Pages begin with 1, and have up to so many webhooks. */
+  perPage: number
+  listRequest(repository: string, page: number): ApiRequest
+  createRequest(hook: NewWebhook): ApiRequest
+  updateRequest(id: string, hook: NewWebhook): ApiRequest
+  deleteRequest(repository: string, id: string): ApiRequest
+  /** Has the host send a delivery. Null: its API cannot. */
+  testRequest: ((repository: string, id: string) => ApiRequest) | null
 }
 
 export interface HostToken {

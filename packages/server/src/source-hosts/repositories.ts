@@ -55,3 +55,9 @@ export const withQuery = (path: string, query: Readonly<Record<string, string | 
   for (const [name, value] of Object.entries(query)) if (value !== null) given.set(name, String(value))
   return `${path}?${given.toString()}`
 }
+
+/** What cannot be the name of a repository is never part of an address. */
+export function isFullName(text: string): boolean {
+  const parts = text.split('/')
+  return parts.length > 1 && parts.every((part) => /^[\w.-]+$/.test(part) && !/^\.+$/.test(part))
+}

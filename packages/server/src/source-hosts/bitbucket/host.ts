@@ -1,6 +1,7 @@
 import { jsonHeaders, storedToken } from '../api.ts'
 import type { SourceHost } from '../host.ts'
 import { comments } from './comments.ts'
+import { hooks } from './hooks.ts'
 import { repositories } from './repositories.ts'
 import { status } from './status.ts'
 import { webhook } from './webhook.ts'
@@ -16,5 +17,6 @@ export const bitbucket: SourceHost = {
   status,
   comments,
   repositories,
+  hooks,
   token: storedToken('x-token-auth', (secret) => ({ ...jsonHeaders, Authorization: `Bearer ${secret}` })),
 }

@@ -1,7 +1,6 @@
 import { Type, type Static } from 'typebox'
 import type { Webhook } from '../host.ts'
 import { hasSignature, headerOf } from '../signature.ts'
-import { repositoryPath } from '../status.ts'
 import {
   ignored,
   pullRequestChanged,
@@ -43,21 +42,8 @@ export const webhook: Webhook = {
     isFork
       ? { commit, env: { BUILDKITE_REFSPEC: `refs/heads/${branch}` }, ...(fork ? { fork } : {}) }
       : { commit, env: {} },
-  creationRequest: ({ repository, url, secret }) => ({
-    path: `/repositories/${repositoryPath(repository)}/hooks`,
-    body: { description: 'Millrace', url, active: true, events: subscribedEvents, secret },
-  }),
   canBeDisabled: false,
 }
-
-const subscribedEvents = [
-  'repo:push',
-  'pullrequest:created',
-  'pullrequest:updated',
-  'pullrequest:fulfilled',
-  'pullrequest:rejected',
-  'pullrequest:approved',
-]
 
 function readEvents(event: string, payload: object): HostEvent[] {
   if (event === 'diagnostics:ping') return [ignored('A ping: the webhook works.')]

@@ -2,19 +2,21 @@
 import { jsonHeaders, storedToken } from '../api.ts'
 import type { SourceHost } from '../host.ts'
 import { comments } from './comments.ts'
+import { hooksOfType } from './hooks.ts'
 import { repositories } from './repositories.ts'
 import { status } from './status.ts'
-import { webhookOf } from './webhook.ts'
+import { webhook } from './webhook.ts'
 
 const hostOf = (type: 'gitea' | 'forgejo', name: string): SourceHost => ({
   name,
   publicUrl: null,
   apiUrlOf: (url) => `${url}/api/v1`,
   providerOf: () => type,
-  webhook: webhookOf(type),
+  webhook,
   status,
   comments,
   repositories,
+  hooks: hooksOfType(type),
   token: storedToken('oauth2', (secret) => ({ ...jsonHeaders, Authorization: `token ${secret}` })),
 })
 

@@ -1,11 +1,10 @@
-import { hookConfig, readDelivery } from '../github/webhook.ts'
+import { readDelivery } from '../github/webhook.ts'
 import type { Webhook } from '../host.ts'
 import { hasSignature, headerOf } from '../signature.ts'
-import { repositoryPath } from '../status.ts'
 
 const signatures = ['x-forgejo-signature', 'x-gitea-signature', 'x-hub-signature-256']
 
-export const webhookOf = (type: 'gitea' | 'forgejo'): Webhook => ({
+export const webhook: Webhook = {
   identify(headers) {
     const event = headerOf(headers, 'x-forgejo-event', 'x-gitea-event')
     return event === null ? null : { event, id: headerOf(headers, 'x-forgejo-delivery', 'x-gitea-delivery') }
@@ -16,11 +15,5 @@ export const webhookOf = (type: 'gitea' | 'forgejo'): Webhook => ({
     commit,
     env: isFork ? { BUILDKITE_REFSPEC: `refs/pull/${number}/head` } : {},
   }),
-  creationRequest: (hook) => ({
-    path: `/repos/${repositoryPath(hook.repository)}/hooks`,
-    body: { type, active: true, events: subscribedEvents, config: hookConfig(hook) },
-  }),
   canBeDisabled: false,
-})
-
-const subscribedEvents = ['push', 'delete', 'pull_request', 'pull_request_sync', 'pull_request_label']
+}

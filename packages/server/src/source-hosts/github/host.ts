@@ -1,4 +1,5 @@
 import type { SourceHost } from '../host.ts'
+import { hooks } from './hooks.ts'
 import { appRepositories, repositories } from './repositories.ts'
 import { status } from './status.ts'
 import { appToken, token } from './token.ts'
@@ -17,6 +18,7 @@ export const github: SourceHost = {
   comments: null,
   token,
   repositories,
+  hooks,
 }
 
 export const githubApp: SourceHost = {

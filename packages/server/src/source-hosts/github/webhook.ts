@@ -1,9 +1,8 @@
 // Webhooks of GitHub. Gitea and Forgejo send the same payloads, except for a few names.
 import { Type } from 'typebox'
 import { ignored, type HostEvent } from '../events.ts'
-import type { NewWebhook, Webhook } from '../host.ts'
+import type { Webhook } from '../host.ts'
 import { hasSignature, headerOf } from '../signature.ts'
-import { repositoryPath } from '../status.ts'
 import {
   authorOf,
   beforeOf,
@@ -42,35 +41,8 @@ export const webhook: Webhook = {
     const isMerge = settings.build_pull_request_merge_commits
     return { commit, env: isMerge ? { BUILDKITE_PULL_REQUEST_USING_MERGE_REFSPEC: 'true' } : {} }
   },
-  creationRequest: (hook) => ({
-    path: `/repos/${repositoryPath(hook.repository)}/hooks`,
-    body: { name: 'web', active: true, events: subscribedEvents, config: hookConfig(hook) },
-    permissions: { repository_hooks: 'write' },
-  }),
   canBeDisabled: true,
 }
-
-const subscribedEvents = [
-  'push',
-  'delete',
-  'pull_request',
-  'pull_request_review',
-  'pull_request_review_comment',
-  'issue_comment',
-  'merge_group',
-  'release',
-  'create',
-  'deployment',
-  'deployment_status',
-  'check_run',
-  'fork',
-]
-
-export const hookConfig = ({ url, secret }: NewWebhook) => ({
-  url,
-  content_type: 'json',
-  ...(secret === null ? {} : { secret }),
-})
 
 const readCommon = reader(Type.Object({ action: maybe(Short), repository: maybe(Repository) }))
 
@@ -127,6 +99,8 @@ function readPush(payload: object): HostEvent {
   const before = beforeOf(push.before)
   if (push.deleted === true || isZero(push.after)) return { kind: 'deleted', ...ref, before }
   const { after: commit } = readAfter(payload)
+  // Gitea and Forgejo test a webhook with such a push.
+  if (before === commit) return ignored('A push that moves nothing, as in a test: the webhook works.')
   const head = push.head_commit ?? push.commits?.find(({ id }) => id === commit)
   return {
     kind: 'pushed',

@@ -1,6 +1,7 @@
 import { jsonHeaders, storedToken } from '../api.ts'
 import type { SourceHost } from '../host.ts'
 import { comments } from './comments.ts'
+import { hooks } from './hooks.ts'
 import { repositories } from './repositories.ts'
 import { status } from './status.ts'
 import { webhook } from './webhook.ts'
@@ -14,5 +15,6 @@ export const gitlab: SourceHost = {
   status,
   comments,
   repositories,
+  hooks,
   token: storedToken('oauth2', (secret) => ({ ...jsonHeaders, 'PRIVATE-TOKEN': secret })),
 }

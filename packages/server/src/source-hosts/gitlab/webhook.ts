@@ -58,10 +58,6 @@ export const webhook: Webhook = {
     }
     return { commit, env: isFork ? { BUILDKITE_REFSPEC: `${refs}/head` } : {} }
   },
-  creationRequest: ({ repository, url, secret }) => ({
-    path: `/projects/${encodeURIComponent(repository)}/hooks`,
-    body: { url, push_events: true, tag_push_events: true, merge_requests_events: true, token: secret },
-  }),
   canBeDisabled: false,
 }
 

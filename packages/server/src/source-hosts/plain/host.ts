@@ -12,4 +12,5 @@ export const plain: SourceHost = {
   comments: null,
   token: null,
   repositories: null,
+  hooks: null,
 }

@@ -17,7 +17,6 @@ export const webhook: Webhook = {
   isGenuine: (headers, body, secret) => hasSignature(headers, ['x-hub-signature-256'], body, secret),
   read: ({ text }) => ({ action: null, repositories: [], events: readLines(text), env: {} }),
   findPullRequest: (_number, { commit }) => ({ commit, env: {} }),
-  creationRequest: null,
   canBeDisabled: false,
 }
 

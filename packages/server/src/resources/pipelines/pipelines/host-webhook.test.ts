@@ -10,7 +10,7 @@ import {
   type TestOrganization,
   type TestUser,
 } from '../../../../test/builders.ts'
-import { aReceiver, type Receiver } from '../../../../test/remote-hosts/receiver.ts'
+import { aReceiver, type Answering, type Receiver } from '../../../../test/remote-hosts/receiver.ts'
 
 const app = useApp({ env: { MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8' } })
 
@@ -25,6 +25,24 @@ beforeAll(async () => {
 })
 afterAll(() => host.close())
 
+/** A host that has these webhooks, and answers changes like this. */
+const answerWith =
+  (status: number, answer: object, list: readonly object[] = [], type = 'gitea'): Answering =>
+  (response, { method }) => {
+    const body = type === 'bitbucket' ? { values: list } : list
+    response.writeHead(method === 'GET' ? 200 : status).end(JSON.stringify(method === 'GET' ? body : answer))
+  }
+
+/** One webhook, as the host shows it. */
+function shown(type: string, id: string | number, url: string): object {
+  if (type === 'gitlab')
+    return { id, url, push_events: true, tag_push_events: true, merge_requests_events: true }
+  const [active, events] = [true, ['*']]
+  return type === 'bitbucket' ? { uuid: id, url, active, events } : { id, active, events, config: { url } }
+}
+
+const changes = () => host.received.filter(({ method }) => method !== 'GET')
+
 async function aConnected(type: string) {
   const name = `${unique(type)}.example.com`
   const connection = {
@@ -38,7 +56,7 @@ async function aConnected(type: string) {
   const body = { name: unique('p'), repository: `git@${name}:acme/app.git`, configuration: 'steps: []' }
   const made = await app.request('POST', `${org.path}/pipelines`, { token: admin.token, body })
   host.received.length = 0
-  host.answering = null
+  host.answering = answerWith(201, {})
   const url = String(made.body.provider?.webhook_url)
   const path = `${org.path}/pipelines/${String(made.body.slug)}`
   const create = (token = admin.token) => app.request('POST', `${path}/webhook`, { token })
@@ -57,9 +75,10 @@ describe('POST /v2/organizations/{org.slug}/pipelines/{slug}/webhook', () => {
     ['bitbucket', '/repositories/acme/app/hooks', null],
   ])('creates it at %s, with the address and the secret', async (type, path, inside) => {
     const { url, create } = await aConnected(type)
+    host.answering = answerWith(201, {}, [], type)
     const answer = await create()
     expect([answer.status, answer.body.provider?.webhook_url]).toEqual([201, url])
-    const [received] = host.received
+    const [received] = changes()
     expect([received?.method, received?.path]).toEqual(['POST', path])
     const sent = inside === null ? received?.body : received?.body[inside]
     expect(sent).toMatchObject(
@@ -70,13 +89,68 @@ describe('POST /v2/organizations/{org.slug}/pipelines/{slug}/webhook', () => {
     })
   })
 
-  it('answers 422 when the host refuses', async () => {
+  it.each([
+    ['github', { id: 17 }, 'POST', '/repos/acme/app/hooks/17/pings'],
+    ['gitea', { id: 18 }, 'POST', '/repos/acme/app/hooks/18/tests'],
+    ['forgejo', { id: 18 }, 'POST', '/repos/acme/app/hooks/18/tests'],
+    ['gitlab', { id: 19 }, 'POST', '/projects/acme%2Fapp/hooks/19/test/push_events'],
+    ['bitbucket', { uuid: '{a-b}' }, 'POST', '/repositories/acme/app/hooks'],
+  ])('has %s send its test, if it has one', async (type, hook, method, path) => {
+    const { url, create } = await aConnected(type)
+    const made = shown(type, 'id' in hook ? hook.id : hook.uuid, url)
+    host.answering = answerWith(201, made, [], type)
+    expect((await create()).status).toBe(201)
+    const last = changes().at(-1)
+    expect([last?.method, last?.path]).toEqual([method, path])
+  })
+
+  it.each([
+    ['github', 17, 'PATCH', '/repos/acme/app/hooks/17'],
+    ['gitea', 18, 'PATCH', '/repos/acme/app/hooks/18'],
+    ['gitlab', 19, 'PUT', '/projects/acme%2Fapp/hooks/19'],
+    ['bitbucket', '{a-b}', 'PUT', '/repositories/acme/app/hooks/%7Ba-b%7D'],
+  ])('takes over the webhook that %s has with the address', async (type, id, method, path) => {
+    const { url, create } = await aConnected(type)
+    const old = shown(type, id, `https://old.example.com${new URL(url).pathname}`)
+    const list = [shown(type, 1, 'https://elsewhere.example.com/deliver/1'), old]
+    host.answering = answerWith(200, shown(type, id, url), list, type)
+    const answer = await create()
+    expect([answer.status, answer.body.provider?.webhook_id]).toEqual([201, String(id)])
+    const [updated] = changes()
+    expect([updated?.method, updated?.path]).toEqual([method, path])
+    expect(JSON.stringify(updated?.body)).toContain(url)
+    expect(JSON.stringify(updated?.body)).toContain('the secret')
+  })
+
+  it('creates one again that the host no longer has', async () => {
+    const { url, create } = await aConnected('gitea')
+    host.answering = answerWith(201, shown('gitea', 1, url))
+    expect((await create()).body.provider?.webhook_id).toBe('1')
+    host.answering = answerWith(201, shown('gitea', 2, url))
+    expect((await create()).body.provider?.webhook_id).toBe('2')
+  })
+
+  it.each([
+    [401, /^Gitea answered 401: the token is wrong or has expired\. Give the connection another one\.$/],
+    [403, /^Gitea answered 403: .* webhooks of acme\/app\. It needs the scope write:repository, /],
+    [404, /^Gitea answered 404: the token sees no acme\/app, .* It needs the scope write:repository, /],
+    [429, /^Gitea is asked too often\. Try again later\.$/],
+    [500, /^The host answered 500: \{\}$/],
+  ])('says what to do when the host answers %i', async (status, reason) => {
     const { create } = await aConnected('gitea')
-    host.answering = (response) => response.writeHead(404).end()
-    expect(await create()).toMatchObject({
-      status: 422,
-      body: { message: 'Webhooks could not be created for your repository. The host answered 404.' },
-    })
+    host.answering = answerWith(status, {})
+    const { status: answered, body } = await create()
+    const before = 'Webhooks could not be created for your repository. '
+    expect([answered, String(body.message).slice(0, before.length)]).toEqual([422, before])
+    const said = String(body.message).slice(before.length)
+    expect(said).toMatch(reason)
+  })
+
+  it('does not ask for a repository whose name could be another address', async () => {
+    const { create, move, name } = await aConnected('gitea')
+    await move(`https://${name}/acme/../../user`)
+    expect((await create()).status).toBe(422)
+    expect(host.received).toEqual([])
   })
 
   it('answers 403 to members: the token is of the organization', async () => {
@@ -93,10 +167,12 @@ describe('DELETE /v2/organizations/{org.slug}/pipelines/{slug}/webhook', () => {
     ['gitlab', { id: 19 }, '/projects/acme%2Fapp/hooks/19'],
     ['bitbucket', { uuid: '{a-b}' }, '/repositories/acme/app/hooks/%7Ba-b%7D'],
   ])('deletes it at %s', async (type, hook, path) => {
-    const { create, remove, show } = await aConnected(type)
-    host.answering = (response) => response.writeHead(201).end(JSON.stringify(hook))
+    const { url, create, remove, show } = await aConnected(type)
+    const made = shown(type, 'id' in hook ? hook.id : hook.uuid, url)
+    host.answering = answerWith(201, made, [], type)
     const id = String('id' in hook ? hook.id : hook.uuid)
     expect((await create()).body.provider).toMatchObject({ webhook_id: id })
+    host.answering = answerWith(201, made, [made], type)
     expect(await create()).toMatchObject({
       status: 422,
       body: {
@@ -115,8 +191,8 @@ describe('DELETE /v2/organizations/{org.slug}/pipelines/{slug}/webhook', () => {
   })
 
   it('deletes the webhook of the repository that it was created for', async () => {
-    const { name, create, remove, show, move } = await aConnected('gitea')
-    host.answering = (response) => response.writeHead(201).end('{"id":1}')
+    const { name, url, create, remove, show, move } = await aConnected('gitea')
+    host.answering = answerWith(201, shown('gitea', 1, url))
     await create()
     await move(`git@${name}:acme/other.git`)
     expect((await show()).body.provider).toMatchObject({ webhook_id: null })
@@ -126,8 +202,8 @@ describe('DELETE /v2/organizations/{org.slug}/pipelines/{slug}/webhook', () => {
   })
 
   it('answers 422 when the host refuses, and 403 to members', async () => {
-    const { create, remove } = await aConnected('gitea')
-    host.answering = (response) => response.writeHead(201).end('{"id":1}')
+    const { url, create, remove } = await aConnected('gitea')
+    host.answering = answerWith(201, shown('gitea', 1, url))
     await create()
     expect((await remove((await aMember(app, org)).token)).status).toBe(403)
     host.answering = (response) => response.writeHead(500).end()

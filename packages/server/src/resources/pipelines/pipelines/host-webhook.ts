@@ -3,117 +3,106 @@ import { byCaller, recordAudit } from '../../../audit/record.ts'
 import type { Context, RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { forbidden, notFound, refused } from '../../../lib/errors.ts'
-import { OutboundError, type OutboundRequest, type OutboundResponse } from '../../../lib/outbound.ts'
-import { TokenRefused, type ApiRequest, type HostToken } from '../../../source-hosts/host.ts'
-import { hostOfType } from '../../../source-hosts/hosts.ts'
-import { requestTo } from '../../../source-hosts/api.ts'
-import * as connections from '../repository_connections/queries.ts'
-import { locate } from '../../../source-hosts/settings.ts'
+import type * as connections from '../repository_connections/queries.ts'
+import { HookRefusal, listOurHooks, openHooks, parse, webhookUrlOf } from './host-hooks.ts'
+import { forgetHookState } from './hook-state.ts'
 import * as pipelines from './queries.ts'
 import { webhookIdOf } from './rules.ts'
-import { openWebhookToken } from './sealed.ts'
 
-/** Uses the organization's token at the host, so only administrators may do it. */
+/**
+ * Uses the organization's token at the host, so only administrators may do it. A webhook that the host has with this address is
+ * updated. Afterwards the host sends its test, if it has one; whether it comes shows in the health of the repository.
+ */
 export async function createWebhook(context: RequestContext, pipeline: pipelines.PipelineRow): Promise<void> {
-  const { ctx, caller, org } = context
-  const target = await findTarget(context, pipeline, pipeline.repository, refusedCreation)
-  if (webhookIdOf(pipeline) !== null) throw refusedCreation('A webhook already exists for this repository.')
-  const response = await send(ctx, await target.requestFor('POST', ''), refusedCreation)
-  if (response.status < 200 || response.status >= 300) {
-    throw refusedCreation(`The host answered ${response.status}.`)
-  }
-  await inTransaction(ctx.db, async (trx) => {
-    await pipelines.updateInOrg(trx, org.id, pipeline.id, {
-      host_webhook_id: readId(response.body),
-      host_webhook_repository: pipeline.repository,
-    })
-    await recordAudit(trx, byCaller(caller), {
-      organizationId: org.id,
-      type: 'PIPELINE_UPDATED',
-      subject: { type: 'Pipeline', uuid: pipeline.id, name: pipeline.name },
-      data: { webhook_created: true },
-    })
+  const { ctx, org } = context
+  const id = await explaining(refusedCreation, async () => {
+    const hooks = await openHooks(ctx, org.id, pipeline.repository)
+    requireAdmin(context)
+    const ours = await listOurHooks(ctx, hooks, pipeline)
+    const known = webhookIdOf(pipeline)
+    if (known !== null && ours.some((hook) => hook.id === known)) {
+      throw refusedCreation('A webhook already exists for this repository.')
+    }
+    const [taken] = ours
+    const wanted = {
+      repository: hooks.repository,
+      url: webhookUrlOf(ctx, pipeline),
+      secret: secretOf(ctx, hooks.connection),
+    }
+    const answer = await hooks.send(
+      taken === undefined ? hooks.api.createRequest(wanted) : hooks.api.updateRequest(taken.id, wanted),
+    )
+    return taken?.id ?? hooks.api.readOne(parse(answer))?.id ?? null
   })
+  await keepWebhook(context, pipeline, id === null ? null : { id, repository: pipeline.repository }, true)
+  // The webhook is there, so a test that fails is no failure of this request.
+  if (id !== null) await explaining(refusedTest, () => sendTest(context, pipeline, id)).catch(ignoreRefusal)
 }
 
 /** A webhook that the host no longer has is deleted here alone. */
 export async function deleteWebhook(context: RequestContext, pipeline: pipelines.PipelineRow): Promise<void> {
-  const { ctx, caller, org } = context
+  const { ctx, org } = context
   const { host_webhook_id: id, host_webhook_repository: repository } = pipeline
   if (id === null || repository === null) throw notFound('No webhook found')
-  const target = await findTarget(context, pipeline, repository, refusedDeletion)
-  const { status } = await send(
-    ctx,
-    await target.requestFor('DELETE', `/${encodeURIComponent(id)}`),
-    refusedDeletion,
-  )
-  if ((status < 200 || status >= 300) && status !== 404) throw refusedDeletion(`The host answered ${status}.`)
+  await explaining(refusedDeletion, async () => {
+    const hooks = await openHooks(ctx, org.id, repository)
+    requireAdmin(context)
+    await hooks.send(hooks.api.deleteRequest(hooks.repository, id), 404)
+  })
+  await keepWebhook(context, pipeline, null, false)
+}
+
+/** Has the host send its test to the pipeline, so whoever may edit the pipeline may do it. */
+export const testWebhook = (context: RequestContext, pipeline: pipelines.PipelineRow): Promise<void> =>
+  explaining(refusedTest, async () => {
+    const { ctx, org } = context
+    const hooks = await openHooks(ctx, org.id, pipeline.repository)
+    const ours = await listOurHooks(ctx, hooks, pipeline)
+    const hook = ours.find(({ isActive }) => isActive)
+    if (hook === undefined) {
+      throw new HookRefusal(`${hooks.hostName} has no webhook with its address that is switched on.`)
+    }
+    if (hooks.api.testRequest === null) {
+      throw new HookRefusal(`${hooks.hostName} has no test of webhooks in its API. Push something instead.`)
+    }
+    await hooks.send(hooks.api.testRequest(hooks.repository, hook.id))
+  })
+
+async function sendTest({ ctx, org }: RequestContext, pipeline: pipelines.PipelineRow, id: string) {
+  const hooks = await openHooks(ctx, org.id, pipeline.repository)
+  if (hooks.api.testRequest !== null) await hooks.send(hooks.api.testRequest(hooks.repository, id))
+}
+
+async function keepWebhook(
+  { ctx, caller, org }: RequestContext,
+  pipeline: pipelines.PipelineRow,
+  hook: { id: string; repository: string } | null,
+  isCreated: boolean,
+): Promise<void> {
+  forgetHookState(ctx, pipeline)
   await inTransaction(ctx.db, async (trx) => {
     await pipelines.updateInOrg(trx, org.id, pipeline.id, {
-      host_webhook_id: null,
-      host_webhook_repository: null,
+      host_webhook_id: hook?.id ?? null,
+      host_webhook_repository: hook?.repository ?? null,
     })
     await recordAudit(trx, byCaller(caller), {
       organizationId: org.id,
       type: 'PIPELINE_UPDATED',
       subject: { type: 'Pipeline', uuid: pipeline.id, name: pipeline.name },
-      data: { webhook_created: false },
+      data: { webhook_created: isCreated },
     })
   })
 }
 
 type Refusal = (why: string) => Error
 
-async function findTarget(
-  { ctx, org }: RequestContext,
-  pipeline: pipelines.PipelineRow,
-  repository: string,
-  refusal: Refusal,
-) {
-  const connection = await connections.findOfRepository(ctx.db, org.id, repository)
-  const host = connection && hostOfType(connection.type)
-  const creationRequest = host?.webhook.creationRequest
-  const isPrivate = pipeline.provider_id === 'private' && repository === pipeline.repository
-  if (isPrivate || creationRequest === null) {
-    throw refused('Auto-creating webhooks is not supported for your repository.')
-  }
-  if (connection === undefined || creationRequest === undefined || !host?.token) throw refusal(noToken)
-  if (org.role !== 'admin') throw forbidden()
-  const { token: hostToken } = host
-  const path = locate(repository)?.path ?? ''
-  const request = creationRequest({
-    repository: path,
-    url: `${ctx.config.url}/deliver/${openWebhookToken(ctx.keys, pipeline)}`,
-    secret: secretOf(ctx, connection),
-  })
-  return {
-    async requestFor(method: 'POST' | 'DELETE', below: string): Promise<OutboundRequest> {
-      const token = await findToken(ctx, hostToken, connection, path, request, refusal)
-      const sent = requestTo(connection.api_url, hostToken.apiHeaders(token), request)
-      return method === 'POST'
-        ? { ...sent, keptBytes: 64 * 1024 }
-        : { ...sent, method, url: `${sent.url}${below}`, body: null }
-    },
-  }
-}
-
-const noToken = 'No repository connection with a token belongs to its host.'
-
-async function findToken(
-  ctx: Context,
-  host: HostToken,
-  connection: connections.ConnectionRow,
-  repository: string,
-  { permissions }: ApiRequest,
-  refusal: Refusal,
-): Promise<string> {
+async function explaining<T>(refusal: Refusal, act: () => Promise<T>): Promise<T> {
   try {
-    const token = await host.find(ctx, connection, repository, permissions ?? {})
-    if (token !== null) return token
+    return await act()
   } catch (error) {
-    throw error instanceof TokenRefused ? refusal(error.message) : error
+    if (!(error instanceof HookRefusal)) throw error
+    throw error.kind === 'unsupported' ? refused(error.message) : refusal(error.message)
   }
-  throw refusal(noToken)
 }
 
 const refusedCreation: Refusal = (why) => refused(`Webhooks could not be created for your repository. ${why}`)
@@ -121,26 +110,17 @@ const refusedCreation: Refusal = (why) => refused(`Webhooks could not be created
 const refusedDeletion: Refusal = (why) =>
   refused(`The webhook of your repository could not be deleted. ${why}`)
 
+const refusedTest: Refusal = (why) => refused(`The host could not be asked for its test. ${why}`)
+
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof Error && 'status' in error)) throw error
+}
+
+function requireAdmin({ org }: RequestContext): void {
+  if (org.role !== 'admin') throw forbidden()
+}
+
 function secretOf(ctx: Context, connection: connections.ConnectionRow): string | null {
   const { webhook_secret_sealed: sealed, webhook_secret_key_id: keyId } = connection
   return sealed !== null && keyId !== null ? ctx.keys.open(sealed, keyId) : null
-}
-
-async function send(ctx: Context, request: OutboundRequest, refusal: Refusal): Promise<OutboundResponse> {
-  try {
-    return await ctx.outbound.send(request)
-  } catch (error) {
-    throw error instanceof OutboundError ? refusal(error.message) : error
-  }
-}
-
-/** Hosts answer with the webhook they made: its `id`, or at Bitbucket its `uuid`. Null: it cannot be deleted here. */
-function readId(body: Buffer): string | null {
-  try {
-    const { id, uuid } = JSON.parse(body.toString()) as { id?: unknown; uuid?: unknown }
-    const found = id ?? uuid
-    return typeof found === 'number' || typeof found === 'string' ? String(found).slice(0, 200) : null
-  } catch {
-    return null
-  }
 }

@@ -4,7 +4,7 @@ import type { Keyring } from '../../../auth/keyring.ts'
 import { hashToken } from '../../../lib/ids.ts'
 import { splitUserinfo, withoutUserinfo } from '../../../lib/userinfo.ts'
 
-interface SealedToken {
+export interface SealedToken {
   /** Unencrypted, from earlier versions. */
   webhook_token: string | null
   webhook_token_sealed: Buffer | null

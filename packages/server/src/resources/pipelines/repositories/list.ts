@@ -10,7 +10,7 @@ import {
   type WantedRepositories,
 } from '../../../source-hosts/host.ts'
 import { hostOfType } from '../../../source-hosts/hosts.ts'
-import { hasNextPage } from '../../../source-hosts/repositories.ts'
+import { hasNextPage, isFullName } from '../../../source-hosts/repositories.ts'
 import type { ConnectionRow } from '../repository_connections/queries.ts'
 
 interface Wanted extends WantedRepositories {
@@ -59,12 +59,6 @@ async function find(
   const one = api.readOne(parse(answer)) ?? refuseAnswer()
   const isIt = one.full_name.toLowerCase() === fullName.toLowerCase()
   return isIt ? { repositories: [one], hasNext: false } : nothing
-}
-
-/** What cannot be the name of a repository is never part of an address. */
-function isFullName(text: string): boolean {
-  const parts = text.split('/')
-  return parts.length > 1 && parts.every((part) => /^[\w.-]+$/.test(part) && !/^\.+$/.test(part))
 }
 
 async function ask(

@@ -1,8 +1,26 @@
 import type { Static } from 'typebox'
+import { instructionsFor, type HookState } from '../../../source-hosts/hooks.ts'
 import type { HealthRow } from './queries.ts'
 import type { RepositoryHealth } from './schema.ts'
 
-export const presentHealth = (row: HealthRow): Static<typeof RepositoryHealth> => ({
+interface ShownHook extends HookState {
+  /** What the host must call. */
+  url: string
+  provider: string
+  hasSecret: boolean
+}
+
+export const presentHealth = (row: HealthRow, hook: ShownHook): Static<typeof RepositoryHealth> => ({
+  hook: {
+    registered: hook.registered,
+    reason: hook.reason,
+    events: hook.events,
+    url: hook.url,
+    has_secret: hook.hasSecret,
+    instructions: instructionsFor(hook.provider),
+    can_test: hook.canTest,
+    checked_at: hook.checkedAt,
+  },
   last_delivery:
     row.received_at === null
       ? null

@@ -3,6 +3,32 @@ import { integer, orNull, text, timestamp } from '../../schema.ts'
 
 export const RepositoryHealth = Type.Object(
   {
+    hook: Type.Object(
+      {
+        registered: orNull(
+          Type.Boolean({
+            description:
+              'Whether the host says that the repository has the webhook, and that it is switched on. Null: the host was not asked, or did not say.',
+          }),
+        ),
+        reason: orNull(
+          text('Why it is not registered or not known, or what is wrong with it; with the way out.'),
+        ),
+        events: orNull(Type.Array(Type.String(), { description: 'What it sends, as the host names it.' })),
+        url: text('The address that the host must have.'),
+        has_secret: Type.Boolean({
+          description: 'Whether deliveries must be signed with the webhook secret of the connection.',
+        }),
+        instructions: text('Where a person adds the webhook at the host, and with which events.'),
+        can_test: Type.Boolean({
+          description: 'Whether the host can be asked to send its own test, by the connection.',
+        }),
+        checked_at: orNull(
+          timestamp('When the host was asked. It is asked again for an answer older than 30 seconds.'),
+        ),
+      },
+      { description: 'The webhook at the host of the repository, as the host says.' },
+    ),
     last_delivery: orNull(
       Type.Object({
         received_at: timestamp('When it came.'),
