@@ -1222,6 +1222,35 @@ create table pipeline_templates (
   constraint pipeline_templates_updated_by_fkey FOREIGN KEY (updated_by) REFERENCES users(id) ON DELETE SET NULL
 );
 
+create table pipeline_triggers (
+  id uuid not null,
+  organization_id uuid not null,
+  pipeline_id uuid not null,
+  name text not null,
+  enabled boolean not null default true,
+  branch jsonb,
+  commit jsonb,
+  message jsonb,
+  env jsonb not null default '{}'::jsonb,
+  condition text,
+  signature text not null,
+  signature_header text,
+  secret_sealed bytea,
+  secret_key_id text,
+  address_hash bytea not null,
+  address_sealed bytea not null,
+  address_key_id text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  created_by uuid,
+  constraint pipeline_triggers_pkey PRIMARY KEY (id),
+  constraint pipeline_triggers_address_hash_key UNIQUE (address_hash),
+  constraint pipeline_triggers_check CHECK ((((signature = 'none'::text) = (secret_sealed IS NULL)) AND ((secret_sealed IS NULL) = (secret_key_id IS NULL)) AND ((signature = 'none'::text) = (signature_header IS NULL)))),
+  constraint pipeline_triggers_signature_check CHECK ((signature = ANY (ARRAY['hmac_sha256'::text, 'token'::text, 'none'::text]))),
+  constraint pipeline_triggers_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
+  constraint pipeline_triggers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint pipeline_triggers_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
+);
+
 create table pipelines (
   id uuid not null,
   organization_id uuid not null,
@@ -1761,6 +1790,23 @@ create table token_issuers (
   constraint token_issuers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
 );
 
+create table trigger_deliveries (
+  id uuid not null,
+  organization_id uuid not null,
+  trigger_id uuid not null,
+  received_at timestamp(3) with time zone not null,
+  headers jsonb not null,
+  body text not null,
+  body_bytes integer not null,
+  status integer not null,
+  message text not null,
+  build_id uuid,
+  build_number integer,
+  constraint trigger_deliveries_pkey PRIMARY KEY (id),
+  constraint trigger_deliveries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint trigger_deliveries_trigger_id_fkey FOREIGN KEY (trigger_id) REFERENCES pipeline_triggers(id) ON DELETE CASCADE
+);
+
 create table unclaimed_blobs (
   key text not null,
   delete_after timestamp(3) with time zone not null,
@@ -1950,6 +1996,7 @@ CREATE INDEX organization_sso_group_teams_team ON organization_sso_group_teams U
 CREATE INDEX pipeline_polls_due ON pipeline_polls USING btree (next_poll_at);
 CREATE INDEX pipeline_schedules_due ON pipeline_schedules USING btree (next_build_at) WHERE enabled;
 CREATE INDEX pipeline_schedules_page ON pipeline_schedules USING btree (pipeline_id, created_at, id);
+CREATE INDEX pipeline_triggers_page ON pipeline_triggers USING btree (pipeline_id, created_at, id);
 CREATE INDEX pipelines_cluster ON pipelines USING btree (cluster_id);
 CREATE INDEX pipelines_page ON pipelines USING btree (organization_id, created_at, id);
 CREATE INDEX pipelines_polled ON pipelines USING btree (id) WHERE (poll_interval_seconds IS NOT NULL);
@@ -1985,6 +2032,7 @@ CREATE INDEX test_runs_page ON test_runs USING btree (suite_id, created_at, id);
 CREATE INDEX test_suites_page ON test_suites USING btree (organization_id, created_at, id);
 CREATE UNIQUE INDEX test_suites_pipeline ON test_suites USING btree (pipeline_id) WHERE (pipeline_id IS NOT NULL);
 CREATE INDEX token_issuers_account ON token_issuers USING btree (organization_id, service_account_id);
+CREATE INDEX trigger_deliveries_page ON trigger_deliveries USING btree (trigger_id, id);
 CREATE INDEX unclaimed_blobs_due ON unclaimed_blobs USING btree (delete_after);
 CREATE UNIQUE INDEX users_email_key ON users USING btree (lower(email));
 CREATE INDEX web_session_sso_organization ON web_session_sso USING btree (organization_id);

@@ -113,6 +113,8 @@ import { serviceEventRoutes } from './resources/notifications/service-events/rou
 import { serviceRoutes } from './resources/notifications/services/routes.ts'
 import { ssoRoutes } from './resources/people/sso/routes.ts'
 import { stepUploadRoutes } from './resources/builds/step-uploads/routes.ts'
+import { triggerDeliveryRoutes } from './resources/pipelines/trigger-deliveries/routes.ts'
+import { triggerAddressRoutes, triggerRoutes } from './resources/pipelines/triggers/routes.ts'
 import { suiteRoutes } from './resources/tests/suites/routes.ts'
 import { teamMemberRoutes } from './resources/people/team-members/routes.ts'
 import { teamPipelineRoutes } from './resources/pipelines/team-pipelines/routes.ts'
@@ -147,7 +149,7 @@ export const slices: Slices = {
   clusters: clusterRoutes,
   'commit-statuses': commitStatusRoutes,
   connected_programs: connectedProgramRoutes,
-  deliver: webhookRoutes,
+  deliver: [...webhookRoutes, ...triggerAddressRoutes],
   deploy_key: deployKeyRoutes,
   repository_health: repositoryHealthRoutes,
   deliveries: deliveryRoutes,
@@ -194,6 +196,8 @@ export const slices: Slices = {
   test_runs: testRunRoutes,
   tests: testRoutes,
   token_issuers: tokenIssuerRoutes,
+  'trigger-deliveries': triggerDeliveryRoutes,
+  triggers: triggerRoutes,
   user: userRoutes,
 }
 

@@ -110,6 +110,11 @@ const routeTree = rootRoute.addChildren([
     () => import('./pages/pipeline-settings/schedules/page.tsx'),
     'SchedulesPage',
   ),
+  pipelineSettingsPage(
+    'triggers',
+    () => import('./pages/pipeline-settings/triggers/page.tsx'),
+    'TriggersPage',
+  ),
   pipelineSettingsPage('access', () => import('./pages/pipeline-settings/access/page.tsx'), 'AccessPage'),
   pipelineSettingsPage(
     'notifications',

@@ -4,6 +4,7 @@
 import { nearestName } from '../nearest-name.ts'
 import type { Part } from '../expansion.ts'
 import { refuseEnvName } from './env-names.ts'
+import { isJsonPointer } from './json-pointer.ts'
 import { parseCondition } from './parse.ts'
 import { compileRegex } from './regex.ts'
 import { ConditionError } from './syntax.ts'
@@ -11,7 +12,7 @@ import type { Expression } from './syntax.ts'
 import { BOOLEAN, INTEGER, isStepVariable, NULL, REGEX, STRING, STRINGS, VARIABLES } from './variables.ts'
 import type { Type } from './variables.ts'
 
-type ConditionContext = 'step' | 'build-notify' | 'step-notify' | 'filter'
+type ConditionContext = 'step' | 'build-notify' | 'step-notify' | 'filter' | 'trigger'
 type CheckedCondition = { ok: true } | { ok: false; message: string; offset: number }
 
 export function checkCondition(source: string, where: ConditionContext): CheckedCondition {
@@ -55,7 +56,7 @@ function typeOf(expression: Expression, where: ConditionContext): Type {
     case 'variable':
       return typeOfVariable(expression.name, expression.offset, where)
     case 'call':
-      return typeOfCall(expression)
+      return typeOfCall(expression, where)
     case 'not':
       requireBoolean(expression.operand, where, '`!`')
       return BOOLEAN
@@ -95,7 +96,8 @@ function typeOfVariable(name: string, offset: number, where: ConditionContext): 
   return variable.type
 }
 
-function typeOfCall(call: Expression & { kind: 'call' }): Type {
+function typeOfCall(call: Expression & { kind: 'call' }, where: ConditionContext): Type {
+  if (call.name === 'payload') return typeOfPayload(call, where)
   if (call.name !== 'env' && call.name !== 'build.env') {
     throw new ConditionError(
       `unknown function \`${call.name}\`, there are \`build.env\` and \`env\``,
@@ -111,6 +113,20 @@ function typeOfCall(call: Expression & { kind: 'call' }): Type {
   }
   const refusal = refuseEnvName(name)
   if (refusal) throw new ConditionError(refusal, call.argument.offset)
+  return STRING
+}
+
+function typeOfPayload({ argument, offset }: Expression & { kind: 'call' }, where: ConditionContext): Type {
+  if (where !== 'trigger') {
+    throw new ConditionError('`payload` is only known to the condition of a trigger', offset)
+  }
+  const pointer = literalText(argument)
+  if (pointer === null || !isJsonPointer(pointer)) {
+    throw new ConditionError(
+      '`payload` takes a JSON pointer in quotes that begins with a slash, such as "/ref"',
+      argument.offset,
+    )
+  }
   return STRING
 }
 

@@ -241,3 +241,25 @@ describe('any condition', () => {
     )
   })
 })
+
+describe('the payload of a trigger', () => {
+  const facts = (payload: unknown) => ({ ...FACTS, payload: (pointer: string) => textAt(payload, pointer) })
+  it.each([
+    ['payload("/a") == "x"', true],
+    ['payload("/b/0/c~1d") == "2"', true],
+    ["payload('/b/1') == null", true],
+    ['payload("/b") == null', true],
+    ['payload("/toString") == null', true],
+    ['payload("/a") =~ /^X$/i && build.branch != "nowhere"', true],
+    ['payload("/t") == "true"', true],
+    ['payload("/a") == "y"', false],
+  ])('%s', (condition, value) => {
+    expect(evaluateCondition(condition, facts({ a: 'x', b: [{ 'c/d': 2 }], t: true }))).toEqual({ ok: true, value })
+  })
+  it('is not known elsewhere, and takes a JSON pointer', () => {
+    expect(checkCondition('payload("/a") == "x"', 'step')).toMatchObject({ ok: false })
+    expect(checkCondition('payload("a") == "x"', 'trigger')).toMatchObject({ ok: false })
+    expect(checkCondition('payload("/a$B") == "x"', 'trigger')).toMatchObject({ ok: false })
+    expect(checkCondition("payload('/a$B') == 'x'", 'trigger')).toEqual({ ok: true })
+  })
+})

@@ -22,7 +22,8 @@ interface Context {
 
 export function evaluateCondition(source: string, facts: ConditionFacts): EvaluatedCondition {
   try {
-    const expression = parseChecked(source, facts.step ? 'step-notify' : 'step')
+    const where = facts.payload ? 'trigger' : facts.step ? 'step-notify' : 'step'
+    const expression = parseChecked(source, where)
     const context = { facts, searches: createSearchBudget(), texts: { left: MAX_TEXT } }
     return { ok: true, value: evaluate(expression, context) === true }
   } catch (error) {
@@ -71,7 +72,9 @@ function evaluateShell(shell: Expression & { kind: 'shell' }, context: Context):
 }
 
 function evaluateCall(call: Expression & { kind: 'call' }, context: Context): Value {
-  const value = context.facts.env(String(evaluate(call.argument, context)))
+  const argument = String(evaluate(call.argument, context))
+  if (call.name === 'payload') return context.facts.payload?.(argument) ?? null
+  const value = context.facts.env(argument)
   return value ?? (call.name === 'env' ? '' : null)
 }
 

@@ -16,6 +16,8 @@ export interface ConditionFacts {
   step?: StepFacts
   /** Pipeline variables, beaten by build variables, beaten by built-in ones. */
   env: EnvLookup
+  /** Only for the condition of a trigger: a text, number or boolean of the payload as a text; null where there is none. */
+  payload?: (pointer: string) => string | null
 }
 
 interface BuildFacts {

@@ -57,8 +57,8 @@ export interface BuildRequest {
   pullRequest: PullRequest | null
   /** Set for builds that a source host's event made. */
   hostEvent?: BuildSourceEvent | null
-  /** Set for them too. */
-  foundBy?: FoundBy | null
+  /** Set for them too, and for builds of a trigger. */
+  foundBy?: FoundBy | 'trigger' | null
   cleanCheckout: boolean
   ignoreBranchFilters: boolean
   rebuiltFrom: { id: string; number: number } | null

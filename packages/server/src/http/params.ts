@@ -67,6 +67,7 @@ const known: Readonly<Record<string, Param>> = {
   test_run: uuid('test run'),
   token: uuid('token'),
   token_issuer: uuid('token issuer'),
+  trigger: uuid('trigger'),
   upload: uuid('step upload'),
 }
 

@@ -17,6 +17,7 @@ type TokenPrefix =
   | 'mrod_'
   | 'mror_'
   | 'mrps_'
+  | 'mrtr_'
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 

@@ -70,9 +70,11 @@ export const pathParameters: Readonly<Record<string, string>> = {
   test_run: 'UUID of the test run.',
   token: 'UUID of the cluster token.',
   token_issuer: 'UUID of the token issuer.',
+  trigger: 'UUID of the trigger.',
   upload: 'UUID of the step upload.',
   user: 'UUID of the user.',
   webhook: 'The code in the `webhook_url` of a pipeline.',
+  address: 'The code in the `address` of a trigger.',
 }
 
 /** Tags: one per folder of routes. */
@@ -128,6 +130,8 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   root: 'The start.',
   rules: 'What pipelines may do with other pipelines.',
   schedules: 'Builds that are made by the clock.',
+  triggers: 'Addresses that turn the webhooks of any program into builds.',
+  'trigger-deliveries': 'What triggers received.',
   search: 'Things of an organization by a part of their name, or by a number.',
   secrets: 'Secrets that jobs of a cluster may read.',
   sessions: 'The browsers in which the caller is signed in.',

@@ -26,6 +26,7 @@ const pipelineSettings = [
   'repository',
   'builds',
   'schedules',
+  'triggers',
   'access',
   'notifications',
   'badges',

@@ -28,8 +28,10 @@ const select = sql`
     p.default_branch, p.branch_configuration, p.env, p.provider_settings, p.webhooks_disabled_at, p.archived_at
   from pipelines p join organizations o on o.id = p.organization_id`
 
+type PipelineIds = Pick<Target, 'id' | 'organization_id'>
+
 /** For queries of tables whose rows belong to a pipeline. */
-const isOf = ({ id, organization_id }: Target) =>
+const isOf = ({ id, organization_id }: PipelineIds) =>
   sql`organization_id = ${organization_id} and pipeline_id = ${id}`
 
 /** The token also identifies the organization. */
@@ -89,7 +91,7 @@ export async function lockTarget(trx: Trx, orgId: string, id: string): Promise<T
 /** False: the delivery was received before. Waits for a transaction that has the same delivery. */
 export async function claimWebhookDelivery(
   trx: Trx,
-  { id, organization_id }: Target,
+  { id, organization_id }: PipelineIds,
   deliveryId: string,
   at: string,
 ): Promise<boolean> {
@@ -102,7 +104,7 @@ export async function claimWebhookDelivery(
 
 export async function keepAnswer(
   trx: Trx,
-  target: Target,
+  target: PipelineIds,
   deliveryId: string,
   answer: object,
 ): Promise<void> {
@@ -111,7 +113,7 @@ export async function keepAnswer(
     where ${isOf(target)} and delivery_id = ${deliveryId}`.execute(trx)
 }
 
-export async function findAnswer(db: Db, target: Target, deliveryId: string): Promise<unknown> {
+export async function findAnswer(db: Db, target: PipelineIds, deliveryId: string): Promise<unknown> {
   const { rows } = await sql<{ answer: unknown }>`
     select answer from webhook_deliveries where ${isOf(target)} and delivery_id = ${deliveryId}`.execute(db)
   return rows[0]?.answer
@@ -182,12 +184,12 @@ export const findPullOfBranch = (db: Db, target: Target, branch: string) =>
   findNewestPull(db, target, sql`branch = ${branch} and not is_fork`)
 
 /** The open pull request from a fork that has this commit as its head; the newest of several. */
-export const findForkPullOfCommit = (db: Db, target: Target, commit: string) =>
+export const findForkPullOfCommit = (db: Db, target: PipelineIds, commit: string) =>
   findNewestPull(db, target, sql`is_fork and starts_with(${commit}, data ->> 'commit')`)
 
 async function findNewestPull(
   db: Db,
-  target: Target,
+  target: PipelineIds,
   condition: RawBuilder<unknown>,
 ): Promise<KnownPull | null> {
   const { rows } = await sql<KnownPull>`
@@ -218,7 +220,7 @@ export const expireCommits = (ctx: LoopContext): Promise<number> =>
   })
 
 /** Whether a delivery or a poll found the commit on a branch or tag of the pipeline's own repository. */
-export async function isOwnCommit(db: Db, target: Target, commit: string): Promise<boolean> {
+export async function isOwnCommit(db: Db, target: PipelineIds, commit: string): Promise<boolean> {
   const { rows } = await sql`
     select from repository_commits where ${isOf(target)} and commit = ${commit}
     union all

@@ -28,6 +28,7 @@ const pipelineSettingsPages = [
   { name: 'repository', title: 'Repository', isOpenTo: editors, isClosedInArchive: true },
   { name: 'builds', title: 'Builds', isOpenTo: editors, isClosedInArchive: true },
   { name: 'schedules', title: 'Schedules', isOpenTo: everybody },
+  { name: 'triggers', title: 'Triggers', isOpenTo: everybody },
   { name: 'access', title: 'Access', isOpenTo: (may: PipelineRights) => may.organization.view_teams },
   {
     name: 'notifications',

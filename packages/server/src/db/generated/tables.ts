@@ -902,6 +902,27 @@ export interface Tables {
     updated_at: Generated<string>
     updated_by: string | null
   }
+  pipeline_triggers: {
+    id: string
+    organization_id: string
+    pipeline_id: string
+    name: string
+    enabled: Generated<boolean>
+    branch: ColumnType<unknown, string | null | undefined, string | null>
+    commit: ColumnType<unknown, string | null | undefined, string | null>
+    message: ColumnType<unknown, string | null | undefined, string | null>
+    env: ColumnType<unknown, string | undefined, string>
+    condition: string | null
+    signature: string
+    signature_header: string | null
+    secret_sealed: Buffer | null
+    secret_key_id: string | null
+    address_hash: Buffer
+    address_sealed: Buffer
+    address_key_id: string
+    created_at: Generated<string>
+    created_by: string | null
+  }
   pipelines: {
     id: string
     organization_id: string
@@ -1262,6 +1283,19 @@ export interface Tables {
     most_minutes: number
     created_at: Generated<string>
     updated_at: Generated<string>
+  }
+  trigger_deliveries: {
+    id: string
+    organization_id: string
+    trigger_id: string
+    received_at: string
+    headers: ColumnType<unknown, string, string>
+    body: string
+    body_bytes: number
+    status: number
+    message: string
+    build_id: string | null
+    build_number: number | null
   }
   unclaimed_blobs: {
     key: string

@@ -35,6 +35,7 @@ const nouns: Record<string, string> = {
   OrganizationSecuritySettings: 'the security settings of',
   PipelineRetention: 'the retention of the pipeline',
   PipelineSchedule: 'the schedule',
+  PipelineTrigger: 'the trigger',
   ScmRepositoryHost: 'the repository connection',
   SsoProvider: 'the single sign-on',
 }
@@ -59,6 +60,7 @@ const whole: Record<string, string> = {
   OrganizationMemberDeleted: 'removed {} from the organization',
   OrganizationMemberUpdated: 'changed the role or rights of {}',
   OrganizationTeamsEnabled: 'turned on teams in {}',
+  PipelineTriggerRotated: 'gave a new address to the trigger {}',
   PipelineVisibilityChanged: 'changed who may see the pipeline {}',
   SecretValueUpdated: 'changed the value of the secret {}',
   TeamMemberCreated: 'added {} to a team',

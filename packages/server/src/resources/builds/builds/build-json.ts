@@ -213,4 +213,5 @@ const buildObject = object(
     bare(sql`round(b.worked_seconds::numeric, 3)`),
   ),
   fieldWhere(sql`b.found_by is not null`, 'found_by', word(sql`b.found_by`)),
+  fieldWhere(sql`b.found_by = 'trigger'`, 'trigger_name', bare(sql`b.host_event -> 'action'`)),
 )

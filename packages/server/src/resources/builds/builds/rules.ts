@@ -124,7 +124,7 @@ export function readMaps(body: CreateBuildBody): {
 const asTexts = (given: Given) =>
   Object.fromEntries(Object.entries(given).map(([key, value]) => [key, String(value)]))
 
-const badNames = (env: Record<string, string>): FieldError[] =>
+export const badNames = (env: Readonly<Record<string, string>>): FieldError[] =>
   Object.keys(env)
     .filter((name) => name === '' || name.includes('=') || name.length > 255)
     .map((name) => ({

@@ -61,10 +61,11 @@ export const Build = Type.Object(
     source: Source,
     found_by: Type.Optional(
       oneOf(
-        ['webhook', 'hook', 'poll', 'reconcile'],
-        'Only of a build that a push or another event of a source host made: how it was heard of. A `webhook` of the host, a post-receive `hook`, a `poll`, or a `reconcile` that found a push whose webhook never came.',
+        ['webhook', 'hook', 'poll', 'reconcile', 'trigger'],
+        'Only of a build that a push or another event made: how it was heard of. A `webhook` of the host, a post-receive `hook`, a `poll`, a `reconcile` that found a push whose webhook never came, or a `trigger` of the pipeline.',
       ),
     ),
+    trigger_name: Type.Optional(text('Only of a build that a trigger of the pipeline made: its name.')),
     author: orNull(Type.Object({ name: TextOrNull, email: TextOrNull }), 'Who wrote the commit.'),
     creator: orNull(User, 'Who created it; null when that user is gone, or no user did.'),
     created_at: Timestamp,

@@ -1,0 +1,197 @@
+import { Type } from 'typebox'
+import type { Caller, Organization } from '../../../auth/caller.ts'
+import { hasScope } from '../../../auth/caller.ts'
+import type { Keyring } from '../../../auth/keyring.ts'
+import { pipelineAccess } from '../../../auth/pipeline-access.ts'
+import type { Context } from '../../../context.ts'
+import { created, noContent, ok } from '../../../http/answer.ts'
+import { pageAnswer, readPage } from '../../../http/paging.ts'
+import type { Param } from '../../../http/params.ts'
+import { route } from '../../../http/route.ts'
+import { notFound } from '../../../lib/errors.ts'
+import { dryRun } from './dry-run.ts'
+import { presentTrigger } from './present.ts'
+import * as triggers from './queries.ts'
+import type { TriggerRow } from './queries.ts'
+import { receivePayload } from './receive.ts'
+import {
+  CreateTrigger,
+  DryRun,
+  DryRunResult,
+  Trigger,
+  TriggerAnswer,
+  TriggerWithSecret,
+  UpdateTrigger,
+} from './schema.ts'
+import { createTrigger, deleteTrigger, rotateTrigger, updateTrigger } from './update.ts'
+
+const listTriggersRoute = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/pipelines/:pipeline/triggers',
+  summary: 'List the triggers of a pipeline, newest first',
+  scope: 'read_pipelines',
+  permission: 'read_pipeline',
+  paging: 'pages',
+  answers: { 200: Type.Array(Trigger) },
+  async handler({ ctx, org, caller, params, pipelineId, url }) {
+    const page = readPage(url)
+    const rows = await triggers.listInPipeline(ctx.db, org.id, params.pipeline, page)
+    const keys = await keysFor(ctx, org, caller, pipelineId)
+    return pageAnswer(page, rows, (row) => presentTrigger(ctx.config.url, org.slug, row, keys))
+  },
+})
+
+const getTriggerRoute = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/pipelines/:pipeline/triggers/:trigger',
+  summary: 'Get a trigger of a pipeline',
+  scope: 'read_pipelines',
+  permission: 'read_pipeline',
+  answers: { 200: Trigger },
+  async handler({ ctx, org, caller, params, pipelineId }) {
+    const trigger = await triggers.findInPipeline(ctx.db, org.id, params.pipeline, params.trigger)
+    if (trigger === undefined) throw notFound('No trigger found')
+    const keys = await keysFor(ctx, org, caller, pipelineId)
+    return ok(presentTrigger(ctx.config.url, org.slug, trigger, keys))
+  },
+})
+
+/** null: the caller may not see where payloads are sent. */
+async function keysFor(
+  ctx: Context,
+  org: Organization,
+  caller: Caller,
+  pipelineId: string,
+): Promise<Keyring | null> {
+  if (!hasScope(caller, 'write_pipelines')) return null
+  return (await pipelineAccess(ctx.db, org, caller, pipelineId)) === 'manage' ? ctx.keys : null
+}
+
+const createTriggerRoute = route({
+  method: 'POST',
+  url: '/v2/organizations/:org/pipelines/:pipeline/triggers',
+  summary: 'Create a trigger: an address that turns the webhooks of any program into builds',
+  scope: 'write_pipelines',
+  permission: 'edit_pipeline',
+  body: CreateTrigger,
+  answers: { 201: TriggerWithSecret },
+  errors: { 422: 'The body is not valid, or a pointer or the condition cannot be read.' },
+  async handler({ ctx, org, caller, params, body }) {
+    const changed = await createTrigger({ ctx, org, caller }, params.pipeline, body)
+    return created(presentChanged(ctx, org, changed))
+  },
+})
+
+const updateTriggerRoute = route({
+  method: ['PUT', 'PATCH'],
+  url: '/v2/organizations/:org/pipelines/:pipeline/triggers/:trigger',
+  summary: 'Update a trigger',
+  scope: 'write_pipelines',
+  permission: 'edit_pipeline',
+  body: UpdateTrigger,
+  answers: { 200: TriggerWithSecret },
+  errors: { 422: 'The body is not valid, or a pointer or the condition cannot be read.' },
+  async handler({ ctx, org, caller, params, body }) {
+    return ok(presentChanged(ctx, org, await updateTrigger({ ctx, org, caller }, params, body)))
+  },
+})
+
+const rotateTriggerRoute = route({
+  method: 'POST',
+  url: '/v2/organizations/:org/pipelines/:pipeline/triggers/:trigger/rotate',
+  summary: 'Give a trigger a new address and, if it has one, a new secret; the earlier ones stop at once',
+  scope: 'write_pipelines',
+  permission: 'edit_pipeline',
+  answers: { 200: TriggerWithSecret },
+  async handler({ ctx, org, caller, params }) {
+    return ok(presentChanged(ctx, org, await rotateTrigger({ ctx, org, caller }, params)))
+  },
+})
+
+const presentChanged = (
+  ctx: Context,
+  org: Organization,
+  { trigger, secret }: { trigger: TriggerRow; secret: string | undefined },
+) => ({
+  ...presentTrigger(ctx.config.url, org.slug, trigger, ctx.keys),
+  ...(secret === undefined ? {} : { secret }),
+})
+
+const deleteTriggerRoute = route({
+  method: 'DELETE',
+  url: '/v2/organizations/:org/pipelines/:pipeline/triggers/:trigger',
+  summary: 'Delete a trigger with its deliveries',
+  scope: 'write_pipelines',
+  permission: 'edit_pipeline',
+  answers: { 204: null },
+  async handler({ ctx, org, caller, params }) {
+    await deleteTrigger({ ctx, org, caller }, params)
+    return noContent()
+  },
+})
+
+const dryRunRoute = route({
+  method: 'POST',
+  url: '/v2/organizations/:org/pipelines/:pipeline/triggers/:trigger/dry_run',
+  summary: 'Say what build a payload would make, or why none',
+  scope: 'write_pipelines',
+  permission: 'edit_pipeline',
+  body: DryRun,
+  callsOut: true,
+  answers: { 200: DryRunResult },
+  async handler({ ctx, org, params, body }) {
+    return ok(await dryRun({ ctx, org }, params, body.payload))
+  },
+})
+
+const address: Param = {
+  schema: Type.String({ description: 'The last part of the `address` of a trigger.' }),
+  notFound: 'No trigger found',
+  matches: (text) => /^[0-9a-f]{50}$/.test(text),
+}
+
+const receivePayloadRoute = route({
+  method: 'POST',
+  url: '/deliver/trigger/:address',
+  summary: 'Take in a payload for a trigger',
+  scope: 'none',
+  permission: 'anonymous',
+  params: { address },
+  rawBody: {
+    async admit(ctx, { address }) {
+      const { organization_id: organizationId, id: sender } = await getAddressed(ctx, address)
+      return { organizationId, sender }
+    },
+  },
+  answers: { 200: TriggerAnswer },
+  errors: {
+    400: 'The body is no JSON object, or is nested too deeply or holds too many values.',
+    401: 'The signature is missing or wrong.',
+    403: 'The owner of the trigger may no longer build the pipeline.',
+    404: 'No trigger has this address.',
+    409: 'The trigger is switched off.',
+    422: 'The payload lacks something that the build needs, or the steps of the pipeline cannot be read.',
+  },
+  async handler({ ctx, params, headers, rawBody }) {
+    const trigger = await getAddressed(ctx, params.address)
+    return ok(await receivePayload(ctx, trigger, { headers, bytes: rawBody }))
+  },
+})
+
+async function getAddressed(ctx: Context, address: string): Promise<triggers.Addressed> {
+  const trigger = await triggers.findByAddress(ctx.db, address)
+  if (trigger === undefined) throw notFound('No trigger found')
+  return trigger
+}
+
+export const triggerRoutes = [
+  listTriggersRoute,
+  getTriggerRoute,
+  createTriggerRoute,
+  updateTriggerRoute,
+  rotateTriggerRoute,
+  deleteTriggerRoute,
+  dryRunRoute,
+]
+
+export const triggerAddressRoutes = [receivePayloadRoute]
