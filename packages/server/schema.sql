@@ -1712,6 +1712,24 @@ create table teams (
   constraint teams_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
 );
 
+create table test_days (
+  suite_id uuid not null,
+  day date not null,
+  test_id uuid not null,
+  origin_id uuid not null,
+  passed_count integer not null,
+  failed_count integer not null,
+  skipped_count integer not null,
+  unknown_count integer not null,
+  timed_count integer not null,
+  duration_sum double precision not null,
+  duration_min double precision,
+  duration_max double precision,
+  durations real[] not null,
+  constraint test_days_pkey PRIMARY KEY (suite_id, day, test_id, origin_id),
+  constraint test_days_test_fkey FOREIGN KEY (suite_id, test_id) REFERENCES tests(suite_id, id) ON DELETE CASCADE
+);
+
 create table test_results (
   run_id uuid not null,
   id uuid not null,
@@ -1724,6 +1742,7 @@ create table test_results (
   failure_expanded jsonb not null default '[]'::jsonb,
   duration_seconds double precision,
   created_at timestamp(3) with time zone not null,
+  test_id uuid,
   constraint test_results_pkey PRIMARY KEY (run_id, id),
   constraint test_results_result_check CHECK ((result = ANY (ARRAY['passed'::text, 'failed'::text, 'skipped'::text, 'unknown'::text]))),
   constraint test_results_run_id_fkey FOREIGN KEY (run_id) REFERENCES test_runs(id) ON DELETE CASCADE
@@ -1744,6 +1763,7 @@ create table test_runs (
   duration_seconds double precision not null default 0,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
+  from_fork boolean not null default false,
   constraint test_runs_pkey PRIMARY KEY (id),
   constraint test_runs_key_key UNIQUE (suite_id, key),
   constraint test_runs_build_id_fkey FOREIGN KEY (build_id) REFERENCES builds(id) ON DELETE CASCADE,
@@ -1771,6 +1791,31 @@ create table test_suites (
   constraint test_suites_slug_key UNIQUE (organization_id, slug),
   constraint test_suites_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
   constraint test_suites_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+
+create table tests (
+  organization_id uuid not null,
+  suite_id uuid not null,
+  id uuid not null,
+  scope text not null,
+  name text not null,
+  location text,
+  file_name text,
+  owner text,
+  first_seen_at timestamp(3) with time zone not null,
+  last_seen_at timestamp(3) with time zone not null,
+  state text not null default 'enabled'::text,
+  quarantined_at timestamp(3) with time zone,
+  quarantined_by uuid,
+  quarantine_owner_id uuid,
+  quarantine_reason text,
+  quarantine_expires_at timestamp(3) with time zone,
+  constraint tests_pkey PRIMARY KEY (suite_id, id),
+  constraint tests_state_check CHECK ((state = ANY (ARRAY['enabled'::text, 'muted'::text, 'skipped'::text]))),
+  constraint tests_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint tests_quarantine_owner_id_fkey FOREIGN KEY (quarantine_owner_id) REFERENCES users(id) ON DELETE SET NULL,
+  constraint tests_quarantined_by_fkey FOREIGN KEY (quarantined_by) REFERENCES users(id) ON DELETE SET NULL,
+  constraint tests_suite_id_fkey FOREIGN KEY (suite_id) REFERENCES test_suites(id) ON DELETE CASCADE
 );
 
 create table token_issuers (
@@ -2026,11 +2071,17 @@ CREATE INDEX team_members_user ON team_members USING btree (organization_id, use
 CREATE INDEX team_pipelines_pipeline ON team_pipelines USING btree (organization_id, pipeline_id);
 CREATE INDEX team_suites_organization ON team_suites USING btree (organization_id);
 CREATE INDEX team_suites_suite ON team_suites USING btree (suite_id);
+CREATE INDEX test_days_test ON test_days USING btree (suite_id, test_id, day);
 CREATE INDEX test_results_failed ON test_results USING btree (run_id, created_at, id) WHERE (result = 'failed'::text);
+CREATE INDEX test_results_test ON test_results USING btree (test_id, created_at, run_id) WHERE (test_id IS NOT NULL);
 CREATE INDEX test_runs_build ON test_runs USING btree (build_id, created_at, id) WHERE (build_id IS NOT NULL);
 CREATE INDEX test_runs_page ON test_runs USING btree (suite_id, created_at, id);
 CREATE INDEX test_suites_page ON test_suites USING btree (organization_id, created_at, id);
 CREATE UNIQUE INDEX test_suites_pipeline ON test_suites USING btree (pipeline_id) WHERE (pipeline_id IS NOT NULL);
+CREATE INDEX tests_organization ON tests USING btree (organization_id);
+CREATE INDEX tests_quarantine_expiry ON tests USING btree (quarantine_expires_at) WHERE (quarantine_expires_at IS NOT NULL);
+CREATE INDEX tests_quarantined ON tests USING btree (suite_id, id) WHERE (state <> 'enabled'::text);
+CREATE INDEX tests_seen ON tests USING btree (suite_id, last_seen_at);
 CREATE INDEX token_issuers_account ON token_issuers USING btree (organization_id, service_account_id);
 CREATE INDEX trigger_deliveries_page ON trigger_deliveries USING btree (trigger_id, id);
 CREATE INDEX unclaimed_blobs_due ON unclaimed_blobs USING btree (delete_after);

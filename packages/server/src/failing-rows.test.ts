@@ -712,6 +712,22 @@ const scenes: Partial<Record<Loop, Scene>> = {
     run: poller('retention'),
     isDone: isGone('test_runs', 'organization_id'),
   },
+  tests: {
+    table: 'tests',
+    column: 'suite_id',
+    async make(org) {
+      const suite = newId()
+      await sql`
+        insert into test_suites (id, organization_id, name, slug, token_hash)
+        values (${suite}, ${org.id}, 's', 's', ${bytes()})`.execute(app.db)
+      await sql`
+        insert into tests (organization_id, suite_id, id, scope, name, first_seen_at, last_seen_at)
+        values (${org.id}, ${suite}, ${newId()}, '', 'n', '2020-01-01', '2020-01-01')`.execute(app.db)
+      return suite
+    },
+    run: (ctx) => handlers.expire_tests(ctx, {}),
+    isDone: isGone('tests', 'suite_id'),
+  },
 }
 
 /** Loops whose row is an object of a container engine, or that need one to run: no trigger makes one of them fail. */

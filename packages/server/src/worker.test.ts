@@ -210,6 +210,7 @@ const refusing: Handlers<unknown> = {
   expire_idempotency_keys: refuse,
   expire_rate_limits: refuse,
   expire_sessions: refuse,
+  expire_tests: refuse,
   expire_webhook_deliveries: refuse,
   expire_audit_events: refuse,
   expire_deliveries: refuse,

@@ -38,6 +38,7 @@ import { compactLog, logCompactor } from './resources/builds/log/ingest/compact.
 import { expireLogChunks } from './resources/builds/log/ingest/expire-chunks.ts'
 import { sealPlainSecrets } from './resources/pipelines/pipelines/seal-plain.ts'
 import { expireAll } from './resources/builds/retention/run.ts'
+import { expireTests } from './resources/tests/tests/expire.ts'
 import { fireDueSchedules } from './resources/pipelines/schedules/fire.ts'
 import { hasDue, scheduleTimes } from './resources/pipelines/schedules/queries.ts'
 import { loadSnapshots } from './resources/notifications/services/load-snapshots.ts'
@@ -71,6 +72,7 @@ export const handlers: Handlers<Context> = {
   expire_log_chunks: (ctx) => expireLogChunks(ctx.db, ctx.now()),
   expire_rate_limits: expireRateLimits,
   expire_sessions: expireSessions,
+  expire_tests: expireTests,
   expire_webhook_deliveries: async (ctx) => {
     await expireWebhookDeliveries(ctx)
     await expirePushes(ctx)
@@ -237,6 +239,7 @@ export const rowsOfTasks: Readonly<Record<Kind, OverRows['rows']>> = {
     'refresh_tokens',
     'sign_in_links',
   ],
+  expire_tests: ['tests'],
   expire_webhook_deliveries: ['webhook_deliveries', 'repository_pushes'],
   make_partitions: partitions,
   poll_repository: oneRow,

@@ -181,6 +181,7 @@ export async function connectAlone(pool: pg.Pool): Promise<pg.Client> {
 }
 
 const parsers: Record<number, (text: string) => unknown> = {
+  [pg.types.builtins.DATE]: String,
   [pg.types.builtins.TIMESTAMPTZ]: toIso,
   [pg.types.builtins.INT8]: Number,
 }

@@ -19,6 +19,7 @@ export interface Kinds {
   expire_log_chunks: NoPayload
   expire_rate_limits: NoPayload
   expire_sessions: NoPayload
+  expire_tests: NoPayload
   expire_webhook_deliveries: NoPayload
   make_partitions: NoPayload
   poll_repository: { pipeline_id: string; organization_id: string; claim: string }
@@ -56,6 +57,7 @@ export const schedule: Readonly<Record<CronKind, string>> = {
   expire_log_chunks: '47 * * * *',
   expire_rate_limits: '*/5 * * * *',
   expire_sessions: '*/15 * * * *',
+  expire_tests: '57 2 * * *',
   expire_webhook_deliveries: '23 * * * *',
   make_partitions: '13 * * * *',
   report_overdue_statuses: '* * * * *',

@@ -118,7 +118,7 @@ function baseType(type: string): string {
   if (/^(integer|bigint|smallint|double precision|real)/.test(type)) return 'number'
   if (type === 'boolean') return 'boolean'
   if (type === 'bytea') return 'Buffer'
-  if (/^(text|uuid|timestamp|character|numeric|name)/.test(type)) return 'string'
+  if (/^(text|uuid|date|timestamp|character|numeric|name)/.test(type)) return 'string'
   throw new Error(`No TypeScript type is known for the column type ${type}; add it here.`)
 }
 

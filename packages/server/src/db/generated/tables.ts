@@ -1226,6 +1226,21 @@ export interface Tables {
     created_at: Generated<string>
     created_by: string | null
   }
+  test_days: {
+    suite_id: string
+    day: string
+    test_id: string
+    origin_id: string
+    passed_count: number
+    failed_count: number
+    skipped_count: number
+    unknown_count: number
+    timed_count: number
+    duration_sum: number
+    duration_min: number | null
+    duration_max: number | null
+    durations: number[]
+  }
   test_results: {
     run_id: string
     id: string
@@ -1238,6 +1253,7 @@ export interface Tables {
     failure_expanded: ColumnType<unknown, string | undefined, string>
     duration_seconds: number | null
     created_at: string
+    test_id: string | null
   }
   test_runs: {
     id: string
@@ -1254,6 +1270,7 @@ export interface Tables {
     duration_seconds: Generated<number>
     created_at: string
     updated_at: string
+    from_fork: Generated<boolean>
   }
   test_suites: {
     id: string
@@ -1270,6 +1287,24 @@ export interface Tables {
     application_name: string | null
     token_sealed: Buffer | null
     token_key_id: string | null
+  }
+  tests: {
+    organization_id: string
+    suite_id: string
+    id: string
+    scope: string
+    name: string
+    location: string | null
+    file_name: string | null
+    owner: string | null
+    first_seen_at: string
+    last_seen_at: string
+    state: Generated<string>
+    quarantined_at: string | null
+    quarantined_by: string | null
+    quarantine_owner_id: string | null
+    quarantine_reason: string | null
+    quarantine_expires_at: string | null
   }
   token_issuers: {
     id: string

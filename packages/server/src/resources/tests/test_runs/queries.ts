@@ -65,8 +65,16 @@ export interface FailedExecutionRow {
   created_at: string
 }
 
+const hashOf = (suiteId: RawBuilder<unknown>, test: string): RawBuilder<string> => {
+  const [scope, name] = [sql.ref(`${test}.scope`), sql.ref(`${test}.name`)]
+  return sql`md5(${suiteId}::text || chr(31) || ${scope} || chr(31) || ${name})::uuid`
+}
+
 /** For queries with `test_runs r` and `test_results t`. A test is identified by scope and name within its suite. */
-export const testId: RawBuilder<string> = sql`md5(r.suite_id || chr(31) || t.scope || chr(31) || t.name)::uuid`
+export const testId: RawBuilder<string> = hashOf(sql`r.suite_id`, 't')
+
+/** The same for rows with a scope and a name. */
+export const testIdOf = (suiteId: string, rows: string): RawBuilder<string> => hashOf(sql`${suiteId}`, rows)
 
 interface Page {
   limit: number

@@ -26,7 +26,7 @@ export interface Report extends Sent {
 }
 
 export interface ReadResults {
-  /** JSON lists of results, each small enough for one statement. */
+  /** JSON lists of results, sorted by their tests, each small enough for one statement. */
   batches: string[]
   count: number
   failed: number
@@ -83,8 +83,15 @@ export function gatherResults(read: Iterable<TestResult | null>): ReadResults {
     if (results.length + skipped > mostResults) throw refused(`An upload has at most ${mostResults} results.`)
   }
   const failed = results.filter(({ result }) => result === 'failed').length
-  return { batches: batch(results), count: results.length, failed, skipped }
+  return { batches: batch(sortByTest(results)), count: results.length, failed, skipped }
 }
+
+/** Uploads of a suite lock the rows of their tests in this order (add-results.ts). */
+const sortByTest = (results: readonly TestResult[]): TestResult[] =>
+  results
+    .map((result) => ({ key: `${result.scope}\u001F${result.name}`, result }))
+    .toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+    .map(({ result }) => result)
 
 const batchCharacters = 512 * 1024
 

@@ -1,5 +1,6 @@
 // Stores test results. Uploads with the same key belong to one run, in any order. A repeated result is stored once.
 import { sql } from 'kysely'
+import { originsOf } from '../../../conductor/trust.ts'
 import type { Context } from '../../../context.ts'
 import type { Trx } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
@@ -8,6 +9,7 @@ import { isUuid, newId } from '../../../lib/ids.ts'
 import { suiteOfPipeline } from '../suites/of-pipeline.ts'
 import * as suites from '../suites/queries.ts'
 import type { SendingSuite } from '../suites/queries.ts'
+import { addBatches, type OpenRun } from './add-results.ts'
 import { readReport, type Report } from './read-report.ts'
 
 export interface RunEnv {
@@ -29,9 +31,9 @@ export async function storeResults(
     // It may have been deleted since its token was read.
     await suites.holdInOrg(trx, suite.organizationId, suite.id)
     const buildId = await findBuild(trx, suite.organizationId, env)
-    const runId = await saveRun(trx, suite, env, buildId, at)
-    for (const batch of batches) await addResults(trx, runId, batch, at)
-    return runId
+    const run = await saveRun(trx, suite, env, buildId, at)
+    await addBatches(trx, run, batches, at)
+    return run.id
   })
 }
 
@@ -59,9 +61,9 @@ export async function storeReport(
     const suite = await suiteOfPipeline(trx, organizationId, pipelineId)
     const env = { key: build.id, branch: build.branch, commitSha: build.commit, jobId: report.jobId }
     const run = await saveRun(trx, suite, env, build.id, at)
-    await checkRoom(trx, run, counts.count)
-    for (const batch of batches) await addResults(trx, run, batch, at)
-    return run
+    await checkRoom(trx, run.id, counts.count)
+    await addBatches(trx, run, batches, at)
+    return run.id
   })
   return { runId, ...counts }
 }
@@ -109,40 +111,21 @@ async function saveRun(
   { key, branch, commitSha }: RunEnv,
   buildId: string | null,
   at: string,
-): Promise<string> {
-  const { rows } = await sql<{ id: string }>`
+): Promise<OpenRun> {
+  const { organizationId, id: suiteId } = suite
+  const isOfFork = buildId !== null && (await originsOf(trx, organizationId, buildId)).isFork
+  const { rows } = await sql<Pick<OpenRun, 'id' | 'originId' | 'fromFork'>>`
     insert into test_runs as r
-      (id, organization_id, suite_id, key, build_id, branch, commit_sha, created_at, updated_at)
-    values (${newId()}, ${suite.organizationId}, ${suite.id}, ${key}, ${buildId}, ${branch}, ${commitSha}, ${at}, ${at})
+      (id, organization_id, suite_id, key, build_id, branch, commit_sha, from_fork, created_at, updated_at)
+    values (${newId()}, ${organizationId}, ${suiteId}, ${key}, ${buildId}, ${branch}, ${commitSha}, ${isOfFork}, ${at}, ${at})
     on conflict (suite_id, key) do update set build_id = coalesce(r.build_id, excluded.build_id),
       branch = coalesce(r.branch, excluded.branch), commit_sha = coalesce(r.commit_sha, excluded.commit_sha),
-      updated_at = greatest(r.updated_at, excluded.updated_at)
-    returning id`.execute(trx)
+      from_fork = r.from_fork or excluded.from_fork, updated_at = greatest(r.updated_at, excluded.updated_at)
+    returning id, from_fork as "fromFork",
+      coalesce((select b.pipeline_id from builds b where b.id = r.build_id), r.suite_id) as "originId"`.execute(
+    trx,
+  )
   const [run] = rows
   if (run === undefined) throw new Error('A test run vanished while it was written.')
-  return run.id
-}
-
-/** The run's row is locked, so concurrent uploads add to its counts one after the other. */
-async function addResults(trx: Trx, runId: string, results: string, at: string): Promise<void> {
-  await sql`
-    with fresh as (
-      insert into test_results (run_id, id, scope, name, location, file_name, result, failure_reason,
-        failure_expanded, duration_seconds, created_at)
-      select ${runId}, n.id, n.scope, n.name, n.location, n."fileName", n.result, n."failureReason",
-        n."failureExpanded", n."durationSeconds", ${at}
-      from jsonb_to_recordset(${results}::jsonb) as n (id uuid, scope text, name text,
-        location text, "fileName" text, result text, "failureReason" text, "failureExpanded" jsonb,
-        "durationSeconds" double precision)
-      on conflict (run_id, id) do nothing returning result, duration_seconds
-    ), added as (
-      select count(*) filter (where result = 'passed') as passed, count(*) filter (where result = 'failed') as failed,
-        count(*) filter (where result = 'skipped') as skipped, count(*) filter (where result = 'unknown') as unknown,
-        coalesce(sum(duration_seconds), 0) as seconds
-      from fresh
-    )
-    update test_runs r set passed_count = r.passed_count + a.passed, failed_count = r.failed_count + a.failed,
-      skipped_count = r.skipped_count + a.skipped, unknown_count = r.unknown_count + a.unknown,
-      duration_seconds = r.duration_seconds + a.seconds
-    from added a where r.id = ${runId}`.execute(trx)
+  return { ...run, organizationId, suiteId }
 }

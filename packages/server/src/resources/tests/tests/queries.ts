@@ -1,9 +1,9 @@
-// Tests have no table. A test is the scope and name that results of a suite share, and its id is a hash of these.
+// A test is the scope and name that results of a suite share, and its id is a hash of these (test_runs/add-results.ts).
 import { sql, type RawBuilder } from 'kysely'
 import type { Caller, Organization } from '../../../auth/caller.ts'
-import { visiblePipelines } from '../../../auth/pipeline-access.ts'
+import { hasFullAccess, visiblePipelines } from '../../../auth/pipeline-access.ts'
 import type { Db } from '../../../db/pool.ts'
-import { isVisible, testId, type FailureRow } from '../test_runs/queries.ts'
+import { testId, type FailureRow } from '../test_runs/queries.ts'
 
 interface Counts {
   passed_count: number
@@ -21,10 +21,11 @@ interface Identity {
 
 export interface TestRow extends Identity, Counts {
   file_name: string | null
-  duration_avg: number
-  duration_sum: number
-  duration_min: number
-  duration_max: number
+  /** Null: no result had a duration. */
+  duration_avg: number | null
+  duration_sum: number | null
+  duration_min: number | null
+  duration_max: number | null
 }
 
 export interface BuildTestRow extends Identity, Counts {
@@ -34,8 +35,11 @@ export interface BuildTestRow extends Identity, Counts {
     | null
 }
 
-/** Limits the cost of the figures of a busy suite. */
-const mostRuns = 100
+/** Whole days in UTC, both included. */
+export interface Days {
+  first: string
+  last: string
+}
 
 const countsOf = sql`
   count(*) filter (where t.result = 'passed') as passed_count,
@@ -45,62 +49,90 @@ const countsOf = sql`
 
 const newest = (column: string) => sql`(array_agg(${sql.ref(column)} order by t.created_at desc, t.id))[1]`
 
-/** The tests of the newest runs that the caller may see, slowest first. */
+/** For queries with `test_days d`: hides results of pipelines that the caller may not see. */
+const isVisibleDay = (org: Organization, caller: Caller) =>
+  hasFullAccess(org)
+    ? sql`true`
+    : sql`(d.origin_id = d.suite_id or exists (
+        select from pipelines p where p.organization_id = ${org.id} and p.id = d.origin_id and ${visiblePipelines(org, caller)}))`
+
+const figures = sql`
+  sum(d.passed_count)::integer as passed_count, sum(d.failed_count)::integer as failed_count,
+  sum(d.skipped_count)::integer as skipped_count, sum(d.unknown_count)::integer as unknown_count,
+  sum(d.duration_sum) / nullif(sum(d.timed_count), 0) as duration_avg,
+  case when sum(d.timed_count) > 0 then sum(d.duration_sum) end as duration_sum,
+  min(d.duration_min) as duration_min, max(d.duration_max) as duration_max`
+
+const columns = sql`
+  t.id, t.scope, t.name, t.location, t.file_name, coalesce(f.passed_count, 0) as passed_count,
+  coalesce(f.failed_count, 0) as failed_count, coalesce(f.skipped_count, 0) as skipped_count,
+  coalesce(f.unknown_count, 0) as unknown_count, f.duration_avg, f.duration_sum, f.duration_min, f.duration_max`
+
+/** The tests that ran in these days in what the caller may see, slowest first. */
 export async function listOfSuite(
   db: Db,
   org: Organization,
   caller: Caller,
   suiteId: string,
+  { first, last }: Days,
   page: { limit: number; offset: number },
 ): Promise<TestRow[]> {
-  return select(db, org, caller, suiteId, sql`true`, page)
+  const { rows } = await sql<TestRow>`
+    with figures as (
+      select d.test_id, ${figures} from test_days d
+      where d.suite_id = ${suiteId} and d.day between ${first} and ${last} and ${isVisibleDay(org, caller)}
+      group by d.test_id
+    )
+    select ${columns} from figures f
+    join tests t on t.organization_id = ${org.id} and t.suite_id = ${suiteId} and t.id = f.test_id
+    order by f.duration_avg desc nulls last, t.id limit ${page.limit} offset ${page.offset}`.execute(db)
+  return rows
 }
 
-export async function findById(
+export const findById = (
   db: Db,
   org: Organization,
   caller: Caller,
   suiteId: string,
   id: string,
-): Promise<TestRow | undefined> {
-  const [row] = await select(db, org, caller, suiteId, sql`${testId} = ${id}`, { limit: 1, offset: 0 })
-  return row
-}
+  days: Days,
+): Promise<TestRow | undefined> => find(db, org, caller, suiteId, sql`t.id = ${id}`, days)
 
-export async function findByName(
+export const findByName = (
   db: Db,
   org: Organization,
   caller: Caller,
   suiteId: string,
-  test: { scope: string; name: string },
-): Promise<TestRow | undefined> {
-  const isIt = sql`t.scope = ${test.scope} and t.name = ${test.name}`
-  const [row] = await select(db, org, caller, suiteId, isIt, { limit: 1, offset: 0 })
-  return row
+  { scope, name }: { scope: string; name: string },
+  days: Days,
+): Promise<TestRow | undefined> => {
+  const id = sql`md5(${suiteId}::text || chr(31) || ${scope}::text || chr(31) || ${name}::text)::uuid`
+  return find(db, org, caller, suiteId, sql`t.id = ${id} and t.scope = ${scope} and t.name = ${name}`, days)
 }
 
-async function select(
+/** A test that did not run in these days is found too. */
+async function find(
   db: Db,
   org: Organization,
   caller: Caller,
   suiteId: string,
   condition: RawBuilder<unknown>,
-  page: { limit: number; offset: number },
-): Promise<TestRow[]> {
+  { first, last }: Days,
+): Promise<TestRow | undefined> {
+  const visible = isVisibleDay(org, caller)
   const { rows } = await sql<TestRow>`
-    with seen as (
-      select r.id, r.suite_id from test_runs r left join builds b on b.id = r.build_id
-      where r.organization_id = ${org.id} and r.suite_id = ${suiteId} and ${isVisible(org, caller)}
-      order by r.created_at desc, r.id desc limit ${mostRuns}
-    )
-    select ${testId} as id, t.scope, t.name, ${newest('t.location')} as location,
-      ${newest('t.file_name')} as file_name, ${countsOf},
-      coalesce(avg(t.duration_seconds), 0) as duration_avg, coalesce(sum(t.duration_seconds), 0) as duration_sum,
-      coalesce(min(t.duration_seconds), 0) as duration_min, coalesce(max(t.duration_seconds), 0) as duration_max
-    from seen r join test_results t on t.run_id = r.id where ${condition}
-    group by r.suite_id, t.scope, t.name order by duration_avg desc, id
-    limit ${page.limit} offset ${page.offset}`.execute(db)
-  return rows
+    select ${columns} from tests t
+    cross join lateral (
+      select ${figures} from test_days d
+      where d.suite_id = t.suite_id and d.test_id = t.id and d.day between ${first} and ${last} and ${visible}
+    ) f
+    where t.organization_id = ${org.id} and t.suite_id = ${suiteId} and ${condition}
+      and ${
+        hasFullAccess(org)
+          ? sql`true`
+          : sql`exists (select from test_days d where d.suite_id = t.suite_id and d.test_id = t.id and ${visible})`
+      }`.execute(db)
+  return rows[0]
 }
 
 export async function isBuildVisible(

@@ -6,20 +6,29 @@ import { notFound } from '../../../lib/errors.ts'
 import * as suites from '../suites/queries.ts'
 import { presentBuildTest, presentTest } from './present.ts'
 import * as tests from './queries.ts'
-import { BuildTest, BuildTestQuery, FindTest, Test } from './schema.ts'
+import { readDays } from './rules.ts'
+import { BuildTest, BuildTestQuery, FindTest, Test, TestWindow } from './schema.ts'
+
+const windowErrors = {
+  400: 'The period is unknown, a time is given too, or the times are in the wrong order.',
+  422: 'A time is not ISO 8601.',
+}
 
 const listTestsRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/suites/:suite/tests',
-  summary: 'List the tests of a suite, by its newest 100 runs, slowest first',
+  summary: 'List the tests of a suite that ran in the last 7 days, slowest first',
   scope: 'read_suites',
   permission: 'member',
+  query: TestWindow,
   paging: 'pages',
   answers: { 200: Type.Array(Test) },
-  async handler({ ctx, org, caller, params, url }) {
+  errors: windowErrors,
+  async handler({ ctx, org, caller, params, query, url }) {
+    const days = readDays(query, ctx.now())
     const suite = await suites.getBySlug(ctx.db, org, caller, params.suite)
     const page = readPage(url)
-    const rows = await tests.listOfSuite(ctx.db, org, caller, suite.id, page)
+    const rows = await tests.listOfSuite(ctx.db, org, caller, suite.id, days, page)
     return pageAnswer(page, rows, (row) => presentTest(ctx.config.url, org.slug, suite.slug, row))
   },
 })
@@ -27,13 +36,16 @@ const listTestsRoute = route({
 const getTestRoute = route({
   method: 'GET',
   url: '/v2/organizations/:org/suites/:suite/tests/:test',
-  summary: 'Get a test of a suite, by its newest 100 runs',
+  summary: 'Get a test of a suite, with its figures of the last 7 days',
   scope: 'read_suites',
   permission: 'member',
+  query: TestWindow,
   answers: { 200: Test },
-  async handler({ ctx, org, caller, params }) {
+  errors: windowErrors,
+  async handler({ ctx, org, caller, params, query }) {
+    const days = readDays(query, ctx.now())
     const suite = await suites.getBySlug(ctx.db, org, caller, params.suite)
-    const test = await tests.findById(ctx.db, org, caller, suite.id, params.test)
+    const test = await tests.findById(ctx.db, org, caller, suite.id, params.test, days)
     if (test === undefined) throw notFound('No test found')
     return ok(presentTest(ctx.config.url, org.slug, suite.slug, test))
   },
@@ -47,11 +59,11 @@ const findTestRoute = route({
   permission: 'member',
   body: FindTest,
   answers: { 200: Test },
-  errors: { 404: 'The suite has no such test in its newest 100 runs.' },
+  errors: { 404: 'The suite has no such test.' },
   async handler({ ctx, org, caller, params, body }) {
     const suite = await suites.getBySlug(ctx.db, org, caller, params.suite)
     const wanted = { scope: body.scope ?? '', name: body.name }
-    const test = await tests.findByName(ctx.db, org, caller, suite.id, wanted)
+    const test = await tests.findByName(ctx.db, org, caller, suite.id, wanted, readDays({}, ctx.now()))
     if (test === undefined) throw notFound('No test found')
     return ok(presentTest(ctx.config.url, org.slug, suite.slug, test))
   },

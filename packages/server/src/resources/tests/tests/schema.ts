@@ -4,6 +4,12 @@ import { FailureExpanded } from '../test_runs/schema.ts'
 
 const Seconds = Type.Number({ description: 'Seconds.' })
 
+const SecondsOrNull = orNull(Type.Number({ description: 'Seconds; null: no result has a duration.' }))
+
+const periods = ['1hour', '4hours', '1day', '7days', '14days', '28days', '90days'] as const
+
+export type Period = (typeof periods)[number]
+
 const identity = {
   id: Uuid,
   scope: text('The groups that the test is in.'),
@@ -36,13 +42,21 @@ export const Test = Type.Object(
     file_name: orNull(text('File that the test is in; null when the sender did not say.')),
     labels: Type.Array(Type.String(), { description: 'Always empty: tests have no labels here.' }),
     ...counts,
-    duration_avg: Seconds,
-    duration_sum: Seconds,
-    duration_min: Seconds,
-    duration_max: Seconds,
+    duration_avg: SecondsOrNull,
+    duration_sum: SecondsOrNull,
+    duration_min: SecondsOrNull,
+    duration_max: SecondsOrNull,
   },
   { title: 'Test' },
 )
+
+const wholeDays = 'Results are added up by the day in UTC, so whole days count.'
+
+export const TestWindow = {
+  period: Type.Optional(oneOf(periods, `How far back results count; default \`7days\`. ${wholeDays}`)),
+  min_timestamp: Type.Optional(text(`Begin of what counts, ISO 8601; not with \`period\`. ${wholeDays}`)),
+  max_timestamp: Type.Optional(text(`End of what counts, ISO 8601; not with \`period\`. ${wholeDays}`)),
+}
 
 const LatestFail = Type.Object({
   id: Uuid,

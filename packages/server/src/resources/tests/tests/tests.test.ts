@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useApp, type TestAnswer } from '../../../../test/app.ts'
-import { aMember, anAdmin, anOrganization, type TestUser } from '../../../../test/builders.ts'
+import { aMember, anAdmin, anOrganization, aPipeline, type TestUser } from '../../../../test/builders.ts'
+import { aBuild } from '../../../../test/runs.ts'
 import { aWorld, type World } from '../../../../test/world.ts'
+import { newId } from '../../../lib/ids.ts'
 
 const app = useApp()
 
@@ -182,5 +184,122 @@ describe('GET /v2/analytics/organizations/:org/builds/:uuid/tests', () => {
       'adds',
       'empties',
     ])
+  })
+})
+
+describe('the tests of a suite', () => {
+  const upload = async (token: string, key: string, data: object[], more: object = {}) => {
+    const answer = await app.request('POST', '/v1/uploads', {
+      headers: { authorization: `Token token="${token}"` },
+      body: { format: 'json', run_env: { key, branch: 'main', ...more }, data },
+    })
+    expect(answer.status).toBe(202)
+  }
+
+  async function aSuite() {
+    const org = await anOrganization(app)
+    const admin = await anAdmin(app, org)
+    const made = await app.request('POST', `${org.path}/suites`, {
+      token: admin.token,
+      body: { name: 'Known' },
+    })
+    return { org, admin, path: `${org.path}/suites/known`, token: String(made.body.api_token) }
+  }
+
+  it('keep their id and their first day, and count each result once', async () => {
+    const { path, token, admin } = await aSuite()
+    const first = { ...result('adds', 'passed', 1), id: newId() }
+    await upload(token, 'one', [first, result('adds', 'passed', 3)])
+    const [before] = (await get(`${path}/tests`, admin)).list
+    await upload(token, 'one', [first])
+    await upload(token, 'two', [result('adds', 'failed', 8), result('removes', 'passed', 1e-300)])
+    const { list } = await get(`${path}/tests`, admin)
+    expect(list).toMatchObject([
+      {
+        id: before?.id,
+        executions_count_by_result: { passed: 2, failed: 1 },
+        duration_avg: 4,
+        duration_sum: 12,
+        duration_min: 1,
+        duration_max: 8,
+      },
+      { name: 'removes', executions_count: 1 },
+    ])
+  })
+
+  it('are stored by uploads at the same time that name them in another order', async () => {
+    const { path, token, admin } = await aSuite()
+    const names = Array.from({ length: 300 }, (_, index) => `test ${(index * 7919) % 300}`)
+    const long = { failure_reason: 'x'.repeat(4000) }
+    const results = (order: readonly string[]) => order.map((name) => result(name, 'failed', 1, long))
+    await Promise.all(
+      [names, names.toReversed(), names.toSorted()].map((order, index) =>
+        upload(token, String(index), results(order)),
+      ),
+    )
+    const { list } = await get(`${path}/tests?per_page=100&page=3`, admin)
+    expect(list.map((test) => test.executions_count)).toEqual(Array.from({ length: 100 }, () => 3))
+  })
+
+  it('are listed when they ran in the period, and found also when they did not', async () => {
+    const { path, token, admin } = await aSuite()
+    await upload(token, 'one', [result('adds', 'passed', 1)])
+    const [test] = (await get(`${path}/tests?period=1hour`, admin)).list
+    await app.db
+      .updateTable('test_days')
+      .set({ day: '2020-01-02' })
+      .where('test_id', '=', String(test?.id))
+      .execute()
+    expect((await get(`${path}/tests?period=90days`, admin)).list).toEqual([])
+    const window = 'min_timestamp=2020-01-02T10:00:00Z&max_timestamp=2020-01-03'
+    expect((await get(`${path}/tests?${window}`, admin)).list).toEqual([test])
+    expect((await get(`${path}/tests/${String(test?.id)}`, admin)).body).toEqual({
+      ...test,
+      executions_count: 0,
+      executions_count_by_result: { passed: 0, failed: 0 },
+      reliability: null,
+      duration_avg: null,
+      duration_sum: null,
+      duration_min: null,
+      duration_max: null,
+    })
+    for (const [query, status] of [
+      ['period=odd', 400],
+      ['period=7days&min_timestamp=2020-01-01', 400],
+      ['min_timestamp=2020-01-03&max_timestamp=2020-01-02', 400],
+      ['min_timestamp=yesterday', 422],
+      ['max_timestamp=0001-01-01', 200],
+    ] as const) {
+      expect([query, (await get(`${path}/tests?${query}`, admin)).status]).toEqual([query, status])
+    }
+  })
+
+  it('are neither made nor changed nor counted by a build of a fork', async () => {
+    const { org, path, token, admin } = await aSuite()
+    await upload(token, 'one', [result('adds', 'passed', 1)])
+    const build = await aBuild(app, org, await aPipeline(app, org, 'steps: [{ command: one }]'))
+    await app.db.updateTable('builds').set({ from_fork: true }).where('id', '=', build.id).execute()
+    const before = (await get(`${path}/tests`, admin)).list
+    await upload(token, build.id, [
+      { ...result('adds', 'failed', 9), location: 'mine:1', file_name: 'mine' },
+      result('made up', 'failed', 9),
+    ])
+    expect((await get(`${path}/tests`, admin)).list).toEqual(before)
+    const ofBuild = await get(`/v2/analytics/organizations/${org.slug}/builds/${build.id}/tests`, admin)
+    expect(ofBuild.list.map(({ name }) => name)).toEqual(['adds', 'made up'])
+  })
+
+  it('have names of a limited length, and are no more than the results of one upload', async () => {
+    const { path, token, admin } = await aSuite()
+    await upload(token, 'long', [result('x'.repeat(1_000_000), 'passed', 1)])
+    const { list } = await get(`${path}/tests`, admin)
+    expect(list.map(({ name }) => String(name).length)).toEqual([1000])
+    const many = Array.from({ length: 100_000 }, (_, index) => result(`new ${index}`, 'passed', 1))
+    const refused = await app.request('POST', '/v1/uploads', {
+      headers: { authorization: `Token token="${token}"` },
+      body: { format: 'json', run_env: { key: 'many' }, data: many },
+    })
+    expect([refused.status, refused.body]).toEqual([422, { message: 'An upload has at most 5000 results.' }])
+    expect((await get(`${path}/tests`, admin)).list).toEqual(list)
   })
 })
