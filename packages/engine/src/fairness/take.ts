@@ -1,0 +1,86 @@
+// Which waiting jobs of a fair queue come next. Jobs of machines that would exceed their slots come after those of people,
+// whatever their priority, and untrusted jobs after trusted ones. Then the highest priority comes first, then the share whose
+// job starts first in virtual time, then the order of the queue.
+import { charge, startOf, type Share } from './shares.ts'
+
+export interface FairJob {
+  id: string
+  share: string
+  isMachine: boolean
+  isUntrusted: boolean
+  priority: number
+  /** How long it is expected to take. */
+  seconds: number
+}
+
+export interface FairQueue {
+  virtualTime: number
+  shares: ReadonlyMap<string, Share>
+  /** null: machines may hold all agents. */
+  machines: { running: number; slots: number } | null
+}
+
+/** Both change with every job that is taken. */
+interface Standing {
+  virtualTime: number
+  shares: Map<string, Share>
+  running: number
+}
+
+/**
+ * Takes at most `most` jobs, one after another, and charges their shares. `jobs` has the order of the queue. A job is taken if
+ * an agent that is still free can run it; there is no other condition, so no agent idles beside a job for it.
+ */
+export function takeFairly<Job extends FairJob>(
+  queue: FairQueue,
+  jobs: readonly Job[],
+  { most, canRun, onTake }: { most: number; canRun(job: Job): boolean; onTake(job: Job): void },
+): FairQueue {
+  const now: Standing = {
+    virtualTime: queue.virtualTime,
+    shares: new Map(queue.shares),
+    running: queue.machines?.running ?? 0,
+  }
+  const left = new Set(jobs)
+  for (let taken = 0; taken < most; taken++) {
+    const runnable = [...left].filter(canRun)
+    const isLimited = queue.machines !== null && now.running >= queue.machines.slots
+    const [head, ...others] = runnable
+    if (head === undefined) break
+    const first = others.reduce((best, job) => (compare(now, isLimited, job, best) < 0 ? job : best), head)
+    left.delete(first)
+    take(now, first, runnable)
+    onTake(first)
+  }
+  const machines = queue.machines && { ...queue.machines, running: now.running }
+  return { virtualTime: now.virtualTime, shares: now.shares, machines }
+}
+
+/** A share of which nothing is known. */
+const newShare: Share = { finish: 0, weight: 1 }
+
+const shareOf = ({ shares }: Standing, { share }: FairJob): Share => shares.get(share) ?? newShare
+
+function take(now: Standing, job: FairJob, runnable: readonly FairJob[]): void {
+  // A job of high priority may start late in virtual time. The others do not lose their order by it.
+  const starts = runnable.map((each) => startOf(now.virtualTime, shareOf(now, each)))
+  const earliest = starts.reduce((one, other) => Math.min(one, other), Infinity)
+  const share = shareOf(now, job)
+  now.virtualTime = Math.max(now.virtualTime, earliest)
+  now.shares.set(job.share, { ...share, finish: charge(now.virtualTime, share, job.seconds) })
+  if (job.isMachine) now.running += 1
+}
+
+/** 0: the first in the order of the queue comes first. */
+function compare(now: Standing, isLimited: boolean, one: FairJob, other: FairJob): number {
+  const [mine, theirs] = [shareOf(now, one), shareOf(now, other)]
+  return (
+    (isLimited ? Number(one.isMachine) - Number(other.isMachine) : 0) ||
+    Number(one.isUntrusted) - Number(other.isUntrusted) ||
+    other.priority - one.priority ||
+    startOf(now.virtualTime, mine) - startOf(now.virtualTime, theirs) ||
+    // Shares that would start at once: the one that used less before. Agents of one kind may move the virtual time far beyond
+    // the shares that wait for another kind.
+    mine.finish - theirs.finish
+  )
+}
