@@ -1,5 +1,5 @@
 // A queue with agents, jobs that arrive, and a clock that only events move. The same jobs give the same history.
-import { correct, machineSlots } from '../src/fairness/shares.ts'
+import { end as endJob, machineSlots, newShare } from '../src/fairness/shares.ts'
 import { takeFairly, type FairJob, type FairQueue } from '../src/fairness/take.ts'
 
 export interface Arriving extends FairJob {
@@ -25,10 +25,11 @@ export function runFairly(jobs: readonly Arriving[], options: Options): Started[
   const { agents, weights, machinePercent, onStart = () => {} } = options
   let queue: FairQueue = {
     virtualTime: 0,
-    shares: new Map([...(weights ?? [])].map(([share, weight]) => [share, { finish: 0, weight }])),
+    shares: new Map([...(weights ?? [])].map(([share, weight]) => [share, newShare(weight)])),
     machines:
       machinePercent === undefined ? null : { running: 0, slots: machineSlots(machinePercent, agents) },
   }
+  const charges = new Map<string, number>()
   return run(jobs, agents, {
     take(waiting, free, running, start) {
       const machines = queue.machines && {
@@ -38,14 +39,17 @@ export function runFairly(jobs: readonly Arriving[], options: Options): Started[
       queue = takeFairly({ ...queue, machines }, waiting, {
         most: free,
         canRun: () => true,
-        onTake: (job) => onStart(...start(job)),
+        onTake(job, charge) {
+          charges.set(job.id, charge)
+          onStart(...start(job))
+        },
       })
     },
-    end({ share: key, seconds, takes }) {
+    end({ id, share: key, takes }) {
       const share = queue.shares.get(key)
-      if (share === undefined) throw new Error('A job ended that was never charged.')
-      const finish = correct(share, seconds, takes)
-      queue = { ...queue, shares: new Map(queue.shares).set(key, { ...share, finish }) }
+      const charge = charges.get(id)
+      if (share === undefined || charge === undefined) throw new Error('A job ended that was never charged.')
+      queue = { ...queue, shares: new Map(queue.shares).set(key, endJob(share, charge, takes)) }
     },
   })
 }

@@ -1,25 +1,50 @@
-// Start-time fair queueing. Each share of a queue has a finish time, in a virtual time of the queue's own: the time at which
-// the jobs that it was given end if every share is served according to its weight. The share whose next job starts first in
-// virtual time gets the next agent.
+// Start-time fair queueing. Each share of a queue has a finish time, in a virtual time of the queue's own: when the jobs that it was
+// given have ended, if every share is served according to its weight. The share whose next job starts first in virtual time gets
+// the next agent.
+//
+// A job is charged twice: what it is expected to take while it runs, and what it took when it has ended. Only the second is a part of
+// the finish time, so wrong expectations leave nothing behind.
 //
 // A share that waits for nothing does not fall behind: its next job starts at the queue's virtual time at the earliest. So
 // nothing is saved up, and a share without jobs takes nothing from the others.
 
 export interface Share {
-  /** 0: it was never given a job. */
+  /** 0: none of its jobs has ended. */
   finish: number
+  /** The charges of its jobs that run. */
+  running: number
   weight: number
 }
 
-export const startOf = (virtualTime: number, { finish }: Share): number => Math.max(virtualTime, finish)
+export const newShare = (weight: number): Share => ({ finish: 0, running: 0, weight })
 
-/** The finish time of a share that is given a job which is expected to take so many seconds. */
-export const charge = (virtualTime: number, share: Share, seconds: number): number =>
-  startOf(virtualTime, share) + seconds / share.weight
+const baseOf = (virtualTime: number, { finish }: Share): number => Math.max(virtualTime, finish)
 
-/** The finish time of a share one of whose jobs has ended, or was given back, and took another time than expected. */
-export const correct = ({ finish, weight }: Share, expectedSeconds: number, tookSeconds: number): number =>
-  finish + (tookSeconds - expectedSeconds) / weight
+/** When its next job starts. */
+export const startOf = (virtualTime: number, share: Share): number =>
+  baseOf(virtualTime, share) + share.running
+
+/** What a job is charged while it runs. */
+export const chargeFor = ({ weight }: Share, seconds: number): number => seconds / weight
+
+export const begin = (virtualTime: number, share: Share, charge: number): Share => ({
+  ...share,
+  finish: baseOf(virtualTime, share),
+  running: share.running + charge,
+})
+
+/** A job has ended, or was given back after 0 seconds. */
+export const end = (share: Share, charge: number, tookSeconds: number): Share => ({
+  ...share,
+  finish: share.finish + tookSeconds / share.weight,
+  running: Math.max(0, share.running - charge),
+})
+
+/** The virtual time when one of these shares gets the next agent. It does not pass what any of them has had. */
+export const timeAfter = (virtualTime: number, waiting: readonly Share[]): number =>
+  waiting.length === 0
+    ? virtualTime
+    : waiting.reduce((least, share) => Math.min(least, baseOf(virtualTime, share)), Infinity)
 
 const shortestSeconds = 1
 const longestSeconds = 3600

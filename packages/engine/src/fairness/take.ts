@@ -1,7 +1,7 @@
 // Which waiting jobs of a fair queue come next. Jobs of machines that would exceed their slots come after those of people,
 // whatever their priority, and untrusted jobs after trusted ones. Then the highest priority comes first, then the share whose
 // job starts first in virtual time, then the order of the queue.
-import { charge, startOf, type Share } from './shares.ts'
+import { begin, chargeFor, newShare, startOf, timeAfter, type Share } from './shares.ts'
 
 export interface FairJob {
   id: string
@@ -34,7 +34,11 @@ interface Standing {
 export function takeFairly<Job extends FairJob>(
   queue: FairQueue,
   jobs: readonly Job[],
-  { most, canRun, onTake }: { most: number; canRun(job: Job): boolean; onTake(job: Job): void },
+  {
+    most,
+    canRun,
+    onTake,
+  }: { most: number; canRun(job: Job): boolean; onTake(job: Job, charge: number): void },
 ): FairQueue {
   const now: Standing = {
     virtualTime: queue.virtualTime,
@@ -49,26 +53,25 @@ export function takeFairly<Job extends FairJob>(
     if (head === undefined) break
     const first = others.reduce((best, job) => (compare(now, isLimited, job, best) < 0 ? job : best), head)
     left.delete(first)
-    take(now, first, runnable)
-    onTake(first)
+    onTake(first, take(now, first, runnable))
   }
   const machines = queue.machines && { ...queue.machines, running: now.running }
   return { virtualTime: now.virtualTime, shares: now.shares, machines }
 }
 
-/** A share of which nothing is known. */
-const newShare: Share = { finish: 0, weight: 1 }
+const shareOf = ({ shares }: Standing, { share }: FairJob): Share => shares.get(share) ?? newShare(1)
 
-const shareOf = ({ shares }: Standing, { share }: FairJob): Share => shares.get(share) ?? newShare
-
-function take(now: Standing, job: FairJob, runnable: readonly FairJob[]): void {
+function take(now: Standing, job: FairJob, runnable: readonly FairJob[]): number {
   // A job of high priority may start late in virtual time. The others do not lose their order by it.
-  const starts = runnable.map((each) => startOf(now.virtualTime, shareOf(now, each)))
-  const earliest = starts.reduce((one, other) => Math.min(one, other), Infinity)
+  now.virtualTime = timeAfter(
+    now.virtualTime,
+    runnable.map((each) => shareOf(now, each)),
+  )
   const share = shareOf(now, job)
-  now.virtualTime = Math.max(now.virtualTime, earliest)
-  now.shares.set(job.share, { ...share, finish: charge(now.virtualTime, share, job.seconds) })
+  const charge = chargeFor(share, job.seconds)
+  now.shares.set(job.share, begin(now.virtualTime, share, charge))
   if (job.isMachine) now.running += 1
+  return charge
 }
 
 /** 0: the first in the order of the queue comes first. */
@@ -79,8 +82,8 @@ function compare(now: Standing, isLimited: boolean, one: FairJob, other: FairJob
     Number(one.isUntrusted) - Number(other.isUntrusted) ||
     other.priority - one.priority ||
     startOf(now.virtualTime, mine) - startOf(now.virtualTime, theirs) ||
-    // Shares that would start at once: the one that used less before. Agents of one kind may move the virtual time far beyond
-    // the shares that wait for another kind.
+    // Both would start at once: the one that used less before. Agents of one kind may move the virtual time far beyond the shares
+    // that wait for another kind.
     mine.finish - theirs.finish
   )
 }
