@@ -1,12 +1,8 @@
 // Empty jobs per second: over HTTP with simulated agents, and through the conductor alone.
 import { sql } from 'kysely'
 import { act } from '@millrace/server/conductor/act.ts'
-import {
-  abilityOf,
-  acceptAssigned,
-  claimJobs,
-  type Assigned,
-} from '@millrace/server/conductor/dispatch/claim.ts'
+import { acceptAssigned, type Assigned } from '@millrace/server/conductor/dispatch/assign.ts'
+import { abilityOf, claimJobs } from '@millrace/server/conductor/dispatch/claim.ts'
 import { createBuild } from '@millrace/server/conductor/create-build.ts'
 import type { Context } from '@millrace/server/context.ts'
 import { callAgentApi, connectAgent, type Session } from '../harness/agent-http.ts'

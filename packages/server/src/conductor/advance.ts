@@ -1,5 +1,5 @@
 // The only entry point for changes of a build: lock it, ask the engine, save its changes, append the events. No other
-// code writes the state of a build or a job, except dispatch/claim.ts, which assigns jobs to agents and accepts them, and
+// code writes the state of a build or a job, except dispatch/assign.ts, which assigns jobs to agents and accepts them, and
 // reserve.ts, which reserves jobs for a stack. Those two update only the rows of these jobs.
 import { setImmediate } from 'node:timers/promises'
 import { advance } from '@millrace/engine/advance.ts'

@@ -181,7 +181,7 @@ async function jobsOf(trx: Trx, stepIds: readonly string[]): Promise<Answer> {
   return { jobs: await lockedJobs(trx, where, sql`j.step_id, j.slot`), jobsOf: stepIds }
 }
 
-/** dispatch/claim.ts assigns and accepts jobs without the build's lock, so scheduled and assigned jobs are locked before they are read. */
+/** dispatch/assign.ts assigns and accepts jobs without the build's lock, so scheduled and assigned jobs are locked before they are read. */
 async function lockedJobs(
   trx: Trx,
   where: RawBuilder<unknown>,

@@ -2,7 +2,7 @@
 // ones. It only writes rows; start.ts and stop.ts act on them. One replica plans at a time.
 import { sql } from 'kysely'
 import type { HostedSettings } from '../config/hosted.ts'
-import { assignJob } from '../conductor/dispatch/claim.ts'
+import { assignJob } from '../conductor/dispatch/assign.ts'
 import { wakeAgent } from '../conductor/dispatch/wake.ts'
 import type { Context } from '../context.ts'
 import { eachRowApart } from '../db/each-row.ts'

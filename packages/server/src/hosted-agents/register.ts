@@ -1,6 +1,6 @@
 // Registration of a hosted agent: with its own token, once, for its own queue and job.
 import { sql } from 'kysely'
-import { reassignJob } from '../conductor/dispatch/claim.ts'
+import { reassignJob } from '../conductor/dispatch/assign.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
 import { unauthorized } from '../lib/errors.ts'

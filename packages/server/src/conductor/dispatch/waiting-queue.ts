@@ -12,7 +12,8 @@
 // out a reserved waiter until that transaction has ended.
 import assert from 'node:assert/strict'
 import type { Context } from '../../context.ts'
-import { claimJobs, type Assigned, type Claimant, type Claims, type Queue } from './claim.ts'
+import type { Assigned } from './assign.ts'
+import { claimJobs, type Claimant, type Claims, type Queue } from './claim.ts'
 import type { Waiter, Woken } from './waiter.ts'
 
 /** What the queue asks of its dispatcher. */
