@@ -9,6 +9,12 @@ const folder = process.env['SCREENSHOTS']
 
 export const isForPictures = folder !== undefined
 
+const wanted = (process.env['SCREENSHOTS_OF'] ?? '').split(' ').filter(Boolean)
+
+/** All are, unless pictures of some were asked for. */
+export const isWanted = (name: string): boolean =>
+  wanted.length === 0 || wanted.some((start) => name.startsWith(start))
+
 const narrow = { width: 390, height: 844, isTouch: true }
 
 export const looks = {
@@ -17,6 +23,8 @@ export const looks = {
   narrow: { theme: 'light', ...narrow },
   'dark-narrow': { theme: 'dark', ...narrow },
 } as const satisfies Record<string, VisitOptions>
+
+export const allLooks = Object.keys(looks) as Array<keyof typeof looks>
 
 export async function write(page: Page, name: string): Promise<void> {
   if (folder === undefined) return

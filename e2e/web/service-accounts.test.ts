@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest'
 import { signIn, visit, withBrowser } from './browser.ts'
-import { anOrganization } from './new-organization.ts'
+import { anOrganization, aPerson } from './new-organization.ts'
 
 withBrowser.describe('service accounts in the browser', () => {
   it('are created, get a token that works, and are deleted with it', async () => {
     const { server, slug, admin, api, url } = await anOrganization()
+    await aPerson(slug, 'member', 'Ada')
     const tab = await visit()
     const { page } = tab
     const dialog = page.getByRole('dialog')
@@ -14,6 +15,22 @@ withBrowser.describe('service accounts in the browser', () => {
     await dialog.getByLabel('What it does').fill('Starts releases.')
     await dialog.getByRole('button', { name: 'Create account' }).click()
     await page.getByRole('row', { name: 'Deployer' }).getByText('Starts releases.').waitFor()
+    await page.getByRole('button', { name: 'More about Deployer' }).click()
+    await page.getByRole('menuitem', { name: 'Edit…' }).click()
+    await dialog.getByLabel('What it does').fill('Starts all releases.')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('row', { name: 'Deployer' }).getByText('Starts all releases.').waitFor()
+    await page.getByRole('button', { name: 'More about Deployer' }).click()
+    await page.getByRole('menuitem', { name: 'Owners…' }).click()
+    expect(await dialog.getByRole('button', { name: 'Remove Grace' }).isDisabled()).toBe(true)
+    await dialog.getByRole('button', { name: 'Add owners…' }).click()
+    await dialog.getByRole('button', { name: 'Add Ada' }).click()
+    await dialog.getByRole('row', { name: /Ada.*Added/ }).waitFor()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await dialog.getByRole('button', { name: 'Remove Grace' }).click()
+    await dialog.getByRole('row', { name: 'Grace' }).waitFor({ state: 'detached' })
+    await dialog.getByRole('button', { name: 'Close' }).first().click()
+    await page.getByRole('row', { name: /Deployer.*Ada/ }).waitFor()
     await page.getByRole('button', { name: 'Tokens of Deployer' }).click()
     await dialog.getByRole('button', { name: 'New token' }).click()
     await dialog.getByLabel('Description').fill('Release server')
@@ -24,7 +41,8 @@ withBrowser.describe('service accounts in the browser', () => {
     await dialog.getByRole('button', { name: 'Done' }).click()
     await dialog.getByText('Release server').waitFor()
     await dialog.getByRole('button', { name: 'Close' }).first().click()
-    await page.getByRole('button', { name: 'Delete Deployer' }).click()
+    await page.getByRole('button', { name: 'More about Deployer' }).click()
+    await page.getByRole('menuitem', { name: 'Delete…' }).click()
     await dialog.getByRole('button', { name: 'Delete this account' }).click()
     await page.getByText('There is no service account.').waitFor()
     expect((await server.get(`${api}/builds`, token)).status).toBe(401)

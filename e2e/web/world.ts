@@ -11,6 +11,8 @@ export interface World {
   waiting: string
   passed: string
   cluster: string
+  /** One whose agents Millrace starts. */
+  hostedCluster: string
   queue: string
   agent: string
   longName: string
@@ -58,6 +60,7 @@ const passing = `env: { BUILDKITE_SKIP_CHECKOUT: "true" }
 steps:
   - label: ":jest: Unit tests"
     command: echo ok
+    cache: node_modules
   - wait
   - label: "Package"
     command: echo packed
@@ -113,6 +116,7 @@ export async function createWorld(server: Client, settings: Settings): Promise<W
   await createAroundPipelines(server)
   const team = await createPeople(server, settings)
   await furnishCluster(server, cluster)
+  const hosted = await createHostedCluster(server)
   const services = await createServices(server)
   await server.post(`${org}/repository_connections`, {
     type: 'gitea',
@@ -131,10 +135,26 @@ export async function createWorld(server: Client, settings: Settings): Promise<W
     waiting: pageOf(waits),
     longName: pageOf(long),
     cluster: `/organizations/default/clusters/${cluster}`,
+    hostedCluster: `/organizations/default/clusters/${hosted}`,
     queue: `/organizations/default/clusters/${cluster}/queues/${String(queue?.['id'])}`,
     agent: new URL(String(agents['0']?.['web_url'])).pathname,
     template: new URL(String(template.body['web_url'])).pathname,
   }
+}
+
+async function createHostedCluster(server: Client): Promise<string> {
+  const { body: made } = await server.post(`${org}/clusters`, {
+    name: ':jest: Hosted',
+    emoji: ':rocket:',
+    hosted: true,
+  })
+  const shapes = Object.values((await server.get(`${org}/instance_shapes`)).body)
+  for (const [index, key] of ['small', 'big'].entries())
+    await server.post(`${org}/clusters/${String(made['id'])}/queues`, {
+      key,
+      hostedAgents: { instanceShape: String(shapes[index]?.['name']) },
+    })
+  return String(made['id'])
 }
 
 /** A secret, maintainers and a rule. */
@@ -193,6 +213,12 @@ async function createPeople(server: Client, settings: Settings): Promise<string>
     description: 'Release server',
     scopes: ['read_builds', 'write_builds'],
     expires_in_days: 30,
+  })
+  await server.post(`${org}/token_issuers`, {
+    issuer: 'https://tokens.example.com',
+    claims: { sub: ['repo:acme/app:ref:refs/heads/main'], environment: ['production', 'staging'] },
+    service_account_id: account.body['id'],
+    scopes: ['read_builds', 'write_builds'],
   })
   const team = await server.post(`${org}/teams`, { name: ':jest: Mobile', description: longText })
   const { id } = team.body

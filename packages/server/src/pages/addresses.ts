@@ -8,6 +8,8 @@ const settings = [
   'members',
   'invitations',
   'service-accounts',
+  'token-issuers',
+  'programs',
   'teams',
   'sso',
   'api',

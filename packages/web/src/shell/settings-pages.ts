@@ -29,6 +29,8 @@ export const settingsPages = [
     isOpenTo: viewers,
     refusal: onlyViewers,
   },
+  { name: 'token-issuers', title: 'Trusted issuers', isOpenTo: administrators, refusal: onlyAdministrators },
+  { name: 'programs', title: 'Connected programs', isOpenTo: administrators, refusal: onlyAdministrators },
   { name: 'teams', title: 'Teams', isOpenTo: viewers, refusal: onlyViewers },
   { name: 'sso', title: 'Single sign-on', isOpenTo: administrators, refusal: onlyAdministrators },
   { name: 'api', title: 'API access', isOpenTo: administrators, refusal: onlyAdministrators },

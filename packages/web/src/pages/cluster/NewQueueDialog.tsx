@@ -1,12 +1,13 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { newKey } from '../../api/call.ts'
 import { FormDialog } from '../../parts/dialogs/FormDialog.tsx'
-import { SelectField, TextField } from '../../parts/Field.tsx'
+import { TextField } from '../../parts/Field.tsx'
+import { shapesQuery } from '../clusters/queries.ts'
 import { createQueue, queuesQuery, type ClusterAddress } from './queries.ts'
 import { AffinityField, type Affinity } from './AffinityField.tsx'
-import { describeMachine, machines, type Machine } from './machines.ts'
+import { MachineField, type Machine } from './MachineField.tsx'
 import { QueueKeyField } from './QueueKeyField.tsx'
 
 interface Props {
@@ -22,7 +23,10 @@ export function NewQueueDialog({ address, isHosted, onClose }: Props) {
   const [key, setKey] = useState('')
   const [description, setDescription] = useState('')
   const [affinity, setAffinity] = useState<Affinity>('prefer-warmest')
-  const [machine, setMachine] = useState<Machine | ''>(isHosted ? machines[0] : '')
+  const { data: shapes = [] } = useQuery({ ...shapesQuery(address.org), enabled: isHosted })
+  const machines = shapes.map(({ name }) => name)
+  const [chosen, setChosen] = useState<Machine | null>()
+  const machine = chosen === undefined ? (machines[0] ?? null) : chosen
   const [idempotencyKey, setIdempotencyKey] = useState(newKey)
   const create = useMutation({
     mutationFn: () =>
@@ -32,7 +36,7 @@ export function NewQueueDialog({ address, isHosted, onClose }: Props) {
           key,
           description,
           retry_agent_affinity: affinity,
-          ...(machine === '' ? {} : { hostedAgents: { instanceShape: machine } }),
+          ...(machine === null ? {} : { hostedAgents: { instanceShape: machine } }),
         },
         idempotencyKey,
       ),
@@ -61,20 +65,7 @@ export function NewQueueDialog({ address, isHosted, onClose }: Props) {
         onValue={setKey}
       />
       <TextField label="Description" value={description} onValue={setDescription} />
-      {isHosted && (
-        <SelectField
-          label="Machine of its agents"
-          value={machine}
-          onValue={(value) => setMachine(machines.find((each) => each === value) ?? '')}
-        >
-          {machines.map((name) => (
-            <option key={name} value={name}>
-              {describeMachine(name)}
-            </option>
-          ))}
-          <option value="">None: people start its agents</option>
-        </SelectField>
-      )}
+      {isHosted && <MachineField machines={machines} value={machine} onValue={setChosen} />}
       <AffinityField value={affinity} onValue={setAffinity} />
     </FormDialog>
   )

@@ -1,23 +1,4 @@
 // The sizes of machines that hosted queues have. vCPUs and gigabytes of memory are in the name.
-import type { Operations } from '../../api/operations.ts'
-
-type NewQueue = NonNullable<Operations['POST /v2/organizations/{org}/clusters/{cluster}/queues']['body']>
-export type Machine = NonNullable<NewQueue['hostedAgents']>['instanceShape']
-
-export const machines = [
-  'LINUX_AMD64_2X4',
-  'LINUX_AMD64_4X16',
-  'LINUX_AMD64_8X32',
-  'LINUX_AMD64_16X64',
-  'LINUX_AMD64_32X128',
-  'LINUX_AMD64_64X256',
-  'LINUX_ARM64_2X4',
-  'LINUX_ARM64_4X16',
-  'LINUX_ARM64_8X32',
-  'LINUX_ARM64_16X64',
-  'LINUX_ARM64_32X128',
-  'LINUX_ARM64_64X256',
-] as const satisfies readonly Machine[]
 
 /** `LINUX_AMD64_2X4`: "2 CPUs, 4 GB, Linux amd64". */
 export function describeMachine(name: string): string {

@@ -55,7 +55,7 @@ export function ClustersPage() {
             {
               head: 'Hosting',
               look: 'aside',
-              render: ({ hosted }) => (hosted === true ? 'Hosted' : 'Self-hosted'),
+              render: ({ hosted }) => (hosted === undefined ? '' : hosted ? 'Hosted' : 'Self-hosted'),
             },
           ]}
         />

@@ -1,16 +1,7 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
-import { newKey } from '../../api/call.ts'
-import { Button } from '../../parts/Button.tsx'
-import { CopyBlock } from '../../parts/Copy.tsx'
-import { Dialog } from '../../parts/dialogs/Dialog.tsx'
-import { FormDialog } from '../../parts/dialogs/FormDialog.tsx'
-import { SelectField, TextField } from '../../parts/Field.tsx'
+import { useQueryClient } from '@tanstack/react-query'
 import { createToken, tokensQuery } from './queries.ts'
-import { ScopeChoice } from './ScopeChoice.tsx'
-import { commandScopes, type Scope } from './scopes.ts'
-
-const lifetimes = [7, 30, 90, 365]
+import { allScopes, commandScopes } from './scopes.ts'
+import { TokenDialog } from './TokenDialog.tsx'
 
 interface Props {
   /** The description that `millrace login` proposes; undefined: the person describes the token. */
@@ -20,62 +11,19 @@ interface Props {
 
 export function NewTokenDialog({ proposed, onClose }: Props) {
   const queryClient = useQueryClient()
-  const [key] = useState(newKey)
-  const [description, setDescription] = useState(proposed ?? '')
-  const [days, setDays] = useState('90')
-  const [scopes, setScopes] = useState<readonly Scope[]>(proposed === undefined ? [] : commandScopes)
-  const create = useMutation({
-    mutationFn: () =>
-      createToken(
-        { description, scopes: [...scopes], expires_in_days: days === '' ? null : Number(days) },
-        key,
-      ),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: tokensQuery().queryKey }),
-  })
-  if (create.data !== undefined) {
-    return (
-      <Dialog
-        title="Your new token"
-        isOpen
-        onClose={onClose}
-        actions={
-          <Button kind="primary" onClick={onClose}>
-            Done
-          </Button>
-        }
-      >
-        <p>Copy it now: it is not shown again.</p>
-        <CopyBlock text={create.data.token} label="token" />
-      </Dialog>
-    )
-  }
   return (
-    <FormDialog
+    <TokenDialog
       title="New access token"
-      size="wide"
-      action="Create token"
-      isBusy={create.isPending}
-      disabledReason={scopes.length === 0 ? 'Choose what it may do' : undefined}
-      onSubmit={() => create.mutate()}
+      doneTitle="Your new token"
+      offered={allScopes}
+      proposed={proposed === undefined ? undefined : { description: proposed, scopes: commandScopes }}
+      mayLastForever
+      onCreate={async ({ days, ...body }, key) => {
+        const made = await createToken({ ...body, expires_in_days: days }, key)
+        await queryClient.invalidateQueries({ queryKey: tokensQuery().queryKey })
+        return made
+      }}
       onClose={onClose}
-    >
-      <TextField
-        label="Description"
-        value={description}
-        required
-        placeholder="What uses it"
-        onValue={setDescription}
-      />
-      <SelectField label="Expires" value={days} onValue={setDays}>
-        {lifetimes.map((each) => (
-          <option key={each} value={each}>
-            After {each} days
-          </option>
-        ))}
-        <option value="">Never</option>
-      </SelectField>
-      <ScopeChoice chosen={scopes} onChange={setScopes} />
-      {create.error !== null && <p role="alert">{create.error.message}</p>}
-    </FormDialog>
+    />
   )
 }

@@ -1,23 +1,24 @@
 import { Button } from '../../parts/Button.tsx'
 import { Checkbox } from '../../parts/Field.tsx'
-import { allScopes, readScopes, scopeGroups, type Scope } from './scopes.ts'
+import { groupScopes, isRead, type Scope } from './scopes.ts'
 import styles from './ScopeChoice.module.css'
 
-interface Props {
-  chosen: readonly Scope[]
-  onChange: (scopes: readonly Scope[]) => void
+interface Props<Offered> {
+  offered: readonly Offered[]
+  chosen: readonly Offered[]
+  onChange: (scopes: readonly Offered[]) => void
 }
 
-export const ScopeChoice = ({ chosen, onChange }: Props) => (
+export const ScopeChoice = <Offered extends Scope>({ offered, chosen, onChange }: Props<Offered>) => (
   <fieldset className={styles.choice}>
     <legend className={styles.legend}>What it may do</legend>
     <div className={styles.presets}>
-      <Button onClick={() => onChange(readScopes)}>Read only</Button>
-      <Button onClick={() => onChange(allScopes)}>Everything</Button>
+      <Button onClick={() => onChange(offered.filter(isRead))}>Read only</Button>
+      <Button onClick={() => onChange(offered)}>Everything</Button>
       <Button onClick={() => onChange([])}>Nothing</Button>
     </div>
     <div className={styles.groups}>
-      {scopeGroups.map(({ noun, scopes }) => (
+      {groupScopes(offered).map(({ noun, scopes }) => (
         <div key={noun} className={styles.group}>
           <span>{noun}</span>
           <span className={styles.verbs}>

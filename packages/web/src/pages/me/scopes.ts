@@ -44,7 +44,14 @@ const nouns: Record<Scope, string> = {
 
 export const allScopes = Object.keys(nouns) as Scope[]
 
-export const readScopes = allScopes.filter((scope) => scope.startsWith('read_'))
+export const isRead = (scope: string) => scope.startsWith('read_')
+
+export const readScopes = allScopes.filter(isRead)
+
+type AccountScope = Exclude<Scope, 'write_user'>
+
+/** A service account has no settings of its own to change. */
+export const accountScopes = allScopes.filter((scope): scope is AccountScope => scope !== 'write_user')
 
 /** What the commands of `millrace` need that use a server. */
 export const commandScopes: readonly Scope[] = [
@@ -58,24 +65,28 @@ export const commandScopes: readonly Scope[] = [
   'write_secrets',
 ]
 
-interface ScopeGroup {
+interface ScopeGroup<Offered> {
   noun: string
-  scopes: Array<{ scope: Scope; verb: 'read' | 'write' }>
+  scopes: Array<{ scope: Offered; verb: 'read' | 'write' }>
 }
 
-export const scopeGroups: ScopeGroup[] = [...new Set(Object.values(nouns))].toSorted().map((noun) => ({
-  noun,
-  scopes: allScopes
-    .filter((scope) => nouns[scope] === noun)
-    .map((scope) => ({ scope, verb: scope.startsWith('read_') ? 'read' : 'write' })),
-}))
+/** By noun, in the order of the alphabet. */
+export const groupScopes = <Offered extends Scope>(offered: readonly Offered[]): Array<ScopeGroup<Offered>> =>
+  [...new Set(offered.map((scope) => nouns[scope]))].toSorted().map((noun) => ({
+    noun,
+    scopes: offered
+      .filter((scope) => nouns[scope] === noun)
+      .map((scope) => ({ scope, verb: isRead(scope) ? 'read' : 'write' })),
+  }))
 
-/** `Everything`, `Read only`, or what it is for: `Builds, Pipelines and 3 more`. */
-export function describeScopes(scopes: readonly string[]): string {
+/** `all` is what such a token can have. `Everything`, `Read only`, or what it is for: `Builds, Pipelines and 3 more`. */
+export function describeScopes(scopes: readonly string[], all: readonly Scope[] = allScopes): string {
   const has = (wanted: readonly Scope[]) => wanted.every((scope) => scopes.includes(scope))
-  if (has(allScopes)) return 'Everything'
-  if (has(readScopes) && scopes.every((scope) => scope.startsWith('read_'))) return 'Read only'
-  const named = scopeGroups.filter((group) => group.scopes.some(({ scope }) => scopes.includes(scope)))
+  if (has(all)) return 'Everything'
+  if (has(readScopes) && scopes.every(isRead)) return 'Read only'
+  const named = groupScopes(allScopes).filter((group) =>
+    group.scopes.some(({ scope }) => scopes.includes(scope)),
+  )
   const names = named.map(({ noun }) => noun)
   return names.length <= 3 ? names.join(', ') : `${names.slice(0, 2).join(', ')} and ${names.length - 2} more`
 }

@@ -7,7 +7,8 @@ import { showToast } from '../../parts/toasts/toasts.ts'
 import { imagesQuery } from '../agent-images/queries.ts'
 import { queuesQuery, type Queue } from '../cluster/queries.ts'
 import { AffinityField } from '../cluster/AffinityField.tsx'
-import { describeMachine, isSameKind, machines } from '../cluster/machines.ts'
+import { describeMachine, isSameKind } from '../cluster/machines.ts'
+import { shapesQuery } from '../clusters/queries.ts'
 import { updateQueue } from './queries.ts'
 
 interface Props {
@@ -26,6 +27,7 @@ export function EditQueueDialog({ address, queue, onClose }: Props) {
     image: imageOf(queue),
   })
   const { fields, changed, set } = draft
+  const { data: shapes = [] } = useQuery({ ...shapesQuery(address.org), enabled: hosted !== undefined })
   const save = useMutation({
     async mutationFn() {
       const { machine, image, ...body } = changed
@@ -70,7 +72,7 @@ export function EditQueueDialog({ address, queue, onClose }: Props) {
             hint="Agents that run a job keep theirs."
             onValue={(machine) => set({ machine })}
           >
-            {machines
+            {[...new Set([hosted.instance_shape.name, ...shapes.map(({ name }) => name)])]
               .filter((name) => isSameKind(name, hosted.instance_shape.name))
               .map((name) => (
                 <option key={name} value={name}>

@@ -6,7 +6,7 @@ import { Empty, NotLoaded, ShowMore } from '../../parts/States.tsx'
 import { TimeOrNever } from '../../parts/time/Time.tsx'
 import { showToast } from '../../parts/toasts/toasts.ts'
 import { TokenTable } from '../../parts/TokenTable.tsx'
-import { describeScopes } from '../me/scopes.ts'
+import { accountScopes, describeScopes } from '../me/scopes.ts'
 import { NewAccountTokenDialog } from './NewAccountTokenDialog.tsx'
 import { revokeToken, tokensQuery, type ServiceAccount } from './queries.ts'
 
@@ -56,7 +56,7 @@ export function AccountTokens({ org, account, onClose }: Props) {
             {
               head: 'May use',
               titleOf: ({ scopes }) => scopes.join(', '),
-              render: ({ scopes }) => describeScopes(scopes),
+              render: ({ scopes }) => describeScopes(scopes, accountScopes),
             },
             { head: 'Last used', look: 'aside', render: (token) => <TimeOrNever at={token.last_used_at} /> },
             { head: 'Ends', look: 'aside', render: (token) => <TimeOrNever at={token.expires_at} /> },

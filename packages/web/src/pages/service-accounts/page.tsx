@@ -4,6 +4,10 @@ import { useState } from 'react'
 import { keyOf } from '../../api/queries.ts'
 import { Button } from '../../parts/Button.tsx'
 import { ConfirmDialog } from '../../parts/dialogs/ConfirmDialog.tsx'
+import { Icon } from '../../parts/Icon.tsx'
+import { showLabel } from '../../parts/labels.ts'
+import { Menu } from '../../parts/Menu.tsx'
+import type { MenuEntry } from '../../parts/menu/entry.ts'
 import { Empty, NotLoaded, ShowMore } from '../../parts/States.tsx'
 import { Table } from '../../parts/Table.tsx'
 import { showToast } from '../../parts/toasts/toasts.ts'
@@ -11,8 +15,9 @@ import { organizationQuery, userQuery } from '../../shell/queries.ts'
 import { roleNames } from '../members/queries.ts'
 import { OrganizationSettings } from '../settings/OrganizationSettings.tsx'
 import { AccountTokens } from './AccountTokens.tsx'
-import { NewAccountDialog } from './NewAccountDialog.tsx'
-import { accountsQuery, deleteAccount, setOwners, type ServiceAccount } from './queries.ts'
+import { AccountDialog } from './AccountDialog.tsx'
+import { AccountOwners } from './AccountOwners.tsx'
+import { accountsQuery, deleteAccount, updateAccount, type ServiceAccount } from './queries.ts'
 
 export function ServiceAccountsPage() {
   const { org } = useParams({ from: '/organizations/$org/settings/service-accounts' })
@@ -33,7 +38,7 @@ export function ServiceAccountsPage() {
       }
     >
       <Accounts org={org} mayManage={mayManage} />
-      {isNewOpen && <NewAccountDialog org={org} onClose={() => setNewOpen(false)} />}
+      {isNewOpen && <AccountDialog org={org} account={null} onClose={() => setNewOpen(false)} />}
     </OrganizationSettings>
   )
 }
@@ -42,8 +47,7 @@ function Accounts({ org, mayManage }: { org: string; mayManage: boolean }) {
   const queryClient = useQueryClient()
   const list = useInfiniteQuery(accountsQuery(org))
   const { data: user } = useQuery(userQuery())
-  const [shown, setShown] = useState<ServiceAccount | null>(null)
-  const [deleting, setDeleting] = useState<ServiceAccount | null>(null)
+  const [open, setOpen] = useState<{ act: 'tokens' | 'owners' | 'edit' | 'delete'; id: string } | null>(null)
   const rows = list.data?.pages.flatMap((page) => page.rows)
   const reload = () =>
     queryClient.invalidateQueries({ queryKey: keyOf('GET /v2/organizations/{org}/service_accounts') })
@@ -56,10 +60,12 @@ function Accounts({ org, mayManage }: { org: string; mayManage: boolean }) {
     )
   const mayUse = ({ owners }: ServiceAccount) => mayManage || owners.some(({ id }) => id === user?.id)
   const takeOver = async (account: ServiceAccount, id: string) => {
-    await setOwners(org, account.id, [id])
+    await updateAccount(org, account.id, { owner_ids: [id] })
     await reload()
     showToast(`You are the owner of “${account.name}”.`)
   }
+  const close = () => setOpen(null)
+  const shown = rows.find(({ id }) => id === open?.id)
   return (
     <>
       <Table
@@ -96,40 +102,57 @@ function Accounts({ org, mayManage }: { org: string; mayManage: boolean }) {
             )}
             {mayUse(account) && (
               <>
-                <Button aria-label={`Tokens of ${account.name}`} onClick={() => setShown(account)}>
+                <Button
+                  aria-label={`Tokens of ${account.name}`}
+                  onClick={() => setOpen({ act: 'tokens', id: account.id })}
+                >
                   Tokens…
                 </Button>{' '}
               </>
             )}
             {mayManage && (
-              <Button
-                isWrite
-                kind="danger"
-                aria-label={`Delete ${account.name}`}
-                onClick={() => setDeleting(account)}
-              >
-                Delete…
-              </Button>
+              <Menu label={`More about ${showLabel(account.name)}`} entries={entriesOf(account, setOpen)}>
+                <Icon name="ellipsis" />
+              </Menu>
             )}
           </>
         )}
       />
       <ShowMore list={list} />
-      {shown !== null && <AccountTokens org={org} account={shown} onClose={() => setShown(null)} />}
-      {deleting !== null && (
+      {shown !== undefined && open?.act === 'tokens' && (
+        <AccountTokens org={org} account={shown} onClose={close} />
+      )}
+      {shown !== undefined && open?.act === 'owners' && (
+        <AccountOwners org={org} account={shown} onClose={close} />
+      )}
+      {shown !== undefined && open?.act === 'edit' && (
+        <AccountDialog org={org} account={shown} onClose={close} />
+      )}
+      {shown !== undefined && open?.act === 'delete' && (
         <ConfirmDialog
-          title={`Delete ${deleting.name}?`}
+          title={`Delete ${shown.name}?`}
           action="Delete this account"
           onConfirm={async () => {
-            await deleteAccount(org, deleting.id)
+            await deleteAccount(org, shown.id)
             await reload()
-            showToast(`${deleting.name} is deleted.`)
+            showToast(`${shown.name} is deleted.`)
           }}
-          onClose={() => setDeleting(null)}
+          onClose={close}
         >
           <p>Its tokens are revoked, and it leaves all teams. Its builds stay.</p>
         </ConfirmDialog>
       )}
     </>
   )
+}
+
+function entriesOf(
+  { id }: ServiceAccount,
+  open: (what: { act: 'owners' | 'edit' | 'delete'; id: string }) => void,
+): MenuEntry[] {
+  return [
+    { label: 'Edit…', icon: 'pencil', action: () => open({ act: 'edit', id }) },
+    { label: 'Owners…', icon: 'user', action: () => open({ act: 'owners', id }) },
+    { label: 'Delete…', icon: 'trash', isDanger: true, action: () => open({ act: 'delete', id }) },
+  ]
 }

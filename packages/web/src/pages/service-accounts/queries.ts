@@ -13,11 +13,8 @@ export const accountsQuery = (org: string) =>
 export const createAccount = (org: string, body: Schemas['CreateServiceAccount'], idempotencyKey: string) =>
   call(`POST ${accounts}`, { params: { org }, body, idempotencyKey })
 
-export const setOwners = (org: string, id: string, owners: string[]) =>
-  call(`PATCH ${accounts}/{service_account}`, {
-    params: { org, service_account: id },
-    body: { owner_ids: owners },
-  })
+export const updateAccount = (org: string, id: string, body: Schemas['UpdateServiceAccount']) =>
+  call(`PATCH ${accounts}/{service_account}`, { params: { org, service_account: id }, body })
 
 export const deleteAccount = (org: string, id: string) =>
   call(`DELETE ${accounts}/{service_account}`, { params: { org, service_account: id } })

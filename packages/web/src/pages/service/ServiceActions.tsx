@@ -20,6 +20,8 @@ interface Props {
   address: ServiceAddress
   service: Service
   provider: Provider
+  /** Why a test would not show what the person expects. */
+  testProblem: string | undefined
 }
 
 export const useEnable = (address: ServiceAddress) =>
@@ -50,7 +52,7 @@ export function useTest(address: ServiceAddress, beforehand?: () => Promise<unkn
   })
 }
 
-export function ServiceActions({ address, service, provider }: Props) {
+export function ServiceActions({ address, service, provider, testProblem }: Props) {
   const navigate = useNavigate()
   const [isDeleting, setDeleting] = useState(false)
   const enable = useEnable(address)
@@ -66,7 +68,13 @@ export function ServiceActions({ address, service, provider }: Props) {
   return (
     <>
       {service.enabled && provider.sends && (
-        <Button isWrite isBusy={test.isPending} onClick={() => test.mutate()}>
+        <Button
+          isWrite
+          isBusy={test.isPending}
+          disabled={testProblem !== undefined}
+          title={testProblem}
+          onClick={() => test.mutate()}
+        >
           Send test
         </Button>
       )}

@@ -5,7 +5,7 @@ import { Button } from '../../parts/Button.tsx'
 import { SettingsForm } from '../../parts/settings/SettingsForm.tsx'
 import { Notice } from '../../parts/settings/Notice.tsx'
 import { SectionHead } from '../../parts/settings/SectionHead.tsx'
-import { useDraft } from '../../parts/settings/use-draft.ts'
+import { useDraft, type Draft } from '../../parts/settings/use-draft.ts'
 import { NotLoaded } from '../../parts/States.tsx'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
 import { Time } from '../../parts/time/Time.tsx'
@@ -21,7 +21,7 @@ import {
 } from '../services/queries.ts'
 import { serviceState } from '../services/words.ts'
 import { Deliveries } from './Deliveries.tsx'
-import { changeBody, formOf } from './fields.ts'
+import { changeBody, formOf, type ServiceForm } from './fields.ts'
 import { ServiceActions, useEnable, useTest } from './ServiceActions.tsx'
 import { ServiceFields } from './ServiceFields.tsx'
 import { isMissing, isMoved } from './setting-values.ts'
@@ -32,26 +32,11 @@ export function ServicePage() {
   const service = useQuery(serviceQuery(org, address.service))
   const providers = useQuery(providersQuery(org))
   const provider = providers.data?.find(({ id }) => id === service.data?.provider.id)
-  const isReady = service.data !== undefined && provider !== undefined
+  if (service.data !== undefined && provider !== undefined)
+    return <LoadedService address={address} service={service.data} provider={provider} />
   return (
-    <OrganizationSettings
-      org={org}
-      name="services"
-      {...(service.data === undefined ? {} : { title: serviceName(service.data) })}
-      subtitle={
-        service.data && (
-          <>
-            {service.data.provider.name} <StateBadge kind="service" state={serviceState(service.data)} />
-          </>
-        )
-      }
-      actions={isReady && <ServiceActions address={address} service={service.data} provider={provider} />}
-    >
-      {isReady ? (
-        <Whole address={address} service={service.data} provider={provider} />
-      ) : (
-        <NotLoaded query={service.data === undefined ? service : providers} />
-      )}
+    <OrganizationSettings org={org} name="services">
+      <NotLoaded query={service.data === undefined ? service : providers} />
     </OrganizationSettings>
   )
 }
@@ -62,18 +47,40 @@ interface Props {
   provider: Provider
 }
 
-const Whole = ({ address, service, provider }: Props) => (
-  <>
-    {serviceState(service) !== 'enabled' && (
-      <NotSending address={address} service={service} provider={provider} />
-    )}
-    {provider.sends && <Deliveries address={address} isEnabled={service.enabled} />}
-    <SectionHead title="Settings of the service" />
-    <ServiceSettings address={address} service={service} provider={provider} />
-  </>
-)
+function LoadedService({ address, service, provider }: Props) {
+  const stored = formOf(service, provider)
+  const draft = useDraft(stored)
+  const testProblem = draft.isChanged ? 'Save first: a test uses the settings that are stored.' : undefined
+  return (
+    <OrganizationSettings
+      org={address.org}
+      name="services"
+      title={serviceName(service)}
+      subtitle={
+        <>
+          {service.provider.name} <StateBadge kind="service" state={serviceState(service)} />
+        </>
+      }
+      actions={
+        <ServiceActions address={address} service={service} provider={provider} testProblem={testProblem} />
+      }
+    >
+      {serviceState(service) !== 'enabled' && (
+        <NotSending address={address} service={service} provider={provider} testProblem={testProblem} />
+      )}
+      {provider.sends && <Deliveries address={address} isEnabled={service.enabled} />}
+      <SectionHead title="Settings of the service" />
+      <ServiceSettings address={address} provider={provider} stored={stored} draft={draft} />
+    </OrganizationSettings>
+  )
+}
 
-function NotSending({ address, service, provider }: Props) {
+function NotSending({
+  address,
+  service,
+  provider,
+  testProblem,
+}: Props & { testProblem: string | undefined }) {
   const enable = useEnable(address)
   const enableAndTest = useTest(address, () => enableService(address))
   const { broken_at: at, broken_reason: reason } = service
@@ -82,7 +89,13 @@ function NotSending({ address, service, provider }: Props) {
       action={
         <>
           {provider.sends && (
-            <Button isWrite isBusy={enableAndTest.isPending} onClick={() => enableAndTest.mutate()}>
+            <Button
+              isWrite
+              isBusy={enableAndTest.isPending}
+              disabled={testProblem !== undefined}
+              title={testProblem}
+              onClick={() => enableAndTest.mutate()}
+            >
               Enable and send test
             </Button>
           )}
@@ -103,9 +116,12 @@ function NotSending({ address, service, provider }: Props) {
   )
 }
 
-function ServiceSettings({ address, service, provider }: Props) {
-  const stored = formOf(service, provider)
-  const draft = useDraft(stored)
+interface SettingsProps extends Pick<Props, 'address' | 'provider'> {
+  stored: ServiceForm
+  draft: Draft<ServiceForm>
+}
+
+function ServiceSettings({ address, provider, stored, draft }: SettingsProps) {
   const missing =
     isMoved(provider.settings, stored.settings, draft.fields.settings) &&
     provider.settings.find((setting) => isMissing(setting, stored.settings, draft.fields.settings))

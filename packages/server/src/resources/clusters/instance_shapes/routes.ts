@@ -12,7 +12,7 @@ const listInstanceShapesRoute = route({
   permission: 'member',
   answers: { 200: Type.Array(InstanceShape) },
   async handler({ ctx }) {
-    return ok(ctx.hosted === null ? [] : runnableShapes.map(readShape))
+    return ok(ctx.hosted === null ? [] : runnableShapes.map((name) => ({ ...readShape(name), name })))
   },
 })
 

@@ -44,7 +44,7 @@ export const isRunnable = ({ machine_type, architecture }: InstanceShape): boole
   machine_type === 'linux' && architecture === ownArchitecture
 
 /** The shapes that this installation can run, smallest first. */
-export const runnableShapes: readonly string[] = instanceShapes.filter((name) => isRunnable(readShape(name)))
+export const runnableShapes = instanceShapes.filter((name) => isRunnable(readShape(name)))
 
 export const runnableLimits: readonly Limits[] = runnableShapes.map((name) => limitsOf(readShape(name)))
 

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from '../../../parts/Button.tsx'
@@ -10,7 +10,8 @@ import { showFailure, showToast } from '../../../parts/toasts/toasts.ts'
 import { formatSize } from '../../build/tabs/sizes.ts'
 import { PipelineSettings } from '../PipelineSettings.tsx'
 import type { PipelineAddress } from '../queries.ts'
-import { cachesQuery, deleteCache, deleteCaches, type Cache } from './queries.ts'
+import { describeHitRate } from './hit-rate.ts'
+import { cachesQuery, cacheUsesQuery, deleteCache, deleteCaches, type Cache } from './queries.ts'
 
 export function CachesPage() {
   const address = useParams({ from: '/$org/$pipeline/settings/caches' })
@@ -20,9 +21,20 @@ export function CachesPage() {
       name="caches"
       subtitle="What steps have saved with cache on agents that are not hosted. Those that nobody uses go by themselves."
     >
-      {({ may }) => <Caches address={address} mayDelete={may.build} />}
+      {({ may }) => (
+        <>
+          <HitRate address={address} />
+          <Caches address={address} mayDelete={may.build} />
+        </>
+      )}
     </PipelineSettings>
   )
+}
+
+function HitRate({ address }: { address: PipelineAddress }) {
+  const { data = [], dataUpdatedAt } = useQuery(cacheUsesQuery(address))
+  const rate = describeHitRate(data, dataUpdatedAt)
+  return rate === null ? null : <p>{rate}</p>
 }
 
 function Caches({ address, mayDelete }: { address: PipelineAddress; mayDelete: boolean }) {

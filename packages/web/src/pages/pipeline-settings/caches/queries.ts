@@ -1,5 +1,5 @@
 import { call, type Answer } from '../../../api/call.ts'
-import { listQuery } from '../../../api/queries.ts'
+import { listQuery, query } from '../../../api/queries.ts'
 import type { PipelineAddress } from '../queries.ts'
 
 const caches = '/v2/organizations/{org}/pipelines/{pipeline}/caches'
@@ -8,6 +8,9 @@ export type Cache = Answer<`GET ${typeof caches}`>[number]
 
 export const cachesQuery = (params: PipelineAddress) =>
   listQuery(`GET ${caches}`, { params, query: { per_page: 100 } })
+
+export const cacheUsesQuery = (params: PipelineAddress) =>
+  query('GET /v2/organizations/{org}/pipelines/{pipeline}/cache_uses', { params, query: { per_page: 30 } })
 
 export const deleteCache = (params: PipelineAddress, cache: string) =>
   call(`DELETE ${caches}/{cache}`, { params: { ...params, cache } })
