@@ -189,6 +189,16 @@ describe('the client for URLs that users set (abuse case 14)', () => {
     const sent = aClient({ resolve }).send('http://secret.internal/')
     await expect(sent).rejects.toThrow(/^secret\.internal does not lead to a public address/)
     await expect(sent).rejects.not.toThrow(/10\.20/)
+    await expect(sent).rejects.toThrow(/MILLRACE_OUTBOUND_ALLOW=ADDRESS, .* "getent hosts secret\.internal"/)
+  })
+
+  it.each([
+    ['http://10.20.30.40:3000/', 'MILLRACE_OUTBOUND_ALLOW=10.20.30.40;'],
+    ['http://[fd00::1]/', 'MILLRACE_OUTBOUND_ALLOW=fd00::1;'],
+  ])('says how the operator allows %s, and that works', async (url, setting) => {
+    await expect(aClient({}).send(url)).rejects.toThrow(setting)
+    const [, allow = ''] = /=(.*);/.exec(setting) ?? []
+    expect(mayReach(allow, allow)).toBe(true)
   })
 
   it.each([301, 302, 303, 307, 308])('follows no redirect: %i', async (status) => {

@@ -7,7 +7,7 @@ import type { Agent, buildConnector } from 'undici'
 import { isInRanges } from './ip-ranges.ts'
 import { mayReach } from './outbound-addresses.ts'
 import { exchange, TooLate, type ExchangeLimits } from './outbound-exchange.ts'
-import { resolveName, type Resolve } from './reachable.ts'
+import { resolveName, unreachable, type Resolve } from './reachable.ts'
 
 export interface OutboundRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -202,12 +202,7 @@ async function addressesOf(hostname: string, resolve: Resolve): Promise<string[]
   return resolve(hostname)
 }
 
-/** Does not name the address, so that users learn nothing about the operator's network. */
-const refusal = (hostname: string) =>
-  new OutboundError(
-    'refused',
-    `${hostname.slice(0, 255)} does not lead to a public address. The operator can allow it with MILLRACE_OUTBOUND_ALLOW.`,
-  )
+const refusal = (hostname: string) => new OutboundError('refused', unreachable(hostname.slice(0, 255)))
 
 const flat = (headers: Record<string, string | string[] | undefined>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]))

@@ -18,5 +18,14 @@ export async function findReachable(
   return found.find((address) => mayReach(address, allow)) ?? null
 }
 
-export const unreachable = (hostname: string) =>
-  `${hostname} does not lead to a public address. The operator can allow it with MILLRACE_OUTBOUND_ALLOW.`
+/**
+ * Names the address only if the caller did, so that users learn nothing about the operator's network. Operators find it on the
+ * server's machine.
+ */
+export function unreachable(hostname: string): string {
+  const address = hostname.replace(/^\[(.*)\]$/, '$1')
+  // A name that a shell would read as more than a name is part of no command.
+  const source = /^[\w.-]+$/.test(hostname) ? `that "getent hosts ${hostname}" prints` : 'of the name'
+  const value = isIP(address) === 0 ? `ADDRESS, with the address ${source} on the server` : address
+  return `${hostname} does not lead to a public address. The operator can allow it with MILLRACE_OUTBOUND_ALLOW=${value}; several are separated by spaces.`
+}
