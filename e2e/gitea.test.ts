@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { giteaLacks, startGitea, type Gitea } from '../testbed/src/gitea.ts'
 import { needing } from '../testbed/src/needing.ts'
-import { aSharedDirectory, eventually, theServer } from './millrace.ts'
+import { aSharedDirectory, eventually, millrace, theServer } from './millrace.ts'
 
 const { it } = needing('programs', giteaLacks)
 
@@ -184,6 +184,98 @@ it('builds what is pushed to a repository of Gitea, and its branches are protect
   // Each was built once.
   const builds = (await listBuilds()).map(({ commit, branch, tag }) => `${commit} ${branch} ${tag}`)
   expect(builds.toSorted()).toEqual([...new Set(builds)].toSorted())
+})
+
+it('connects a repository of Gitea from the terminal, and knows whether Gitea has the webhook', async () => {
+  const gitea = await startGitea(aSharedDirectory())
+  onTestFinished(gitea.stop)
+  await made(gitea, '/orgs', { username: 'tools', visibility: 'private' })
+  await made(gitea, '/orgs/tools/repos', {
+    name: 'saw',
+    private: true,
+    default_branch: 'trunk',
+    auto_init: true,
+  })
+  const server = theServer()
+  const connect = async (body: object) => {
+    const { status, body: connected } = await server.post(`${org}/repository_connections`, body)
+    expect(status).toBe(201)
+    onTestFinished(async () => {
+      const headers = { Authorization: `Bearer ${server.token}` }
+      const address = `${server.url}${org}/repository_connections/${String(connected['id'])}`
+      await fetch(address, { method: 'DELETE', headers })
+    })
+  }
+  // Another host with the same name and another port, connected first.
+  await connect({ type: 'gitlab', url: 'http://localhost:1' })
+  await connect({ type: 'gitea', url: gitea.url, token: gitea.token, webhook_secret: 'a secret of the host' })
+
+  const settings = { MILLRACE_URL: server.url, MILLRACE_TOKEN: server.token, MILLRACE_ORG: 'default' }
+  const create = (name: string, ...more: string[]) =>
+    millrace(['pipeline', 'create', name, '--connect', '-f', '-', ...more], settings, {
+      input: 'steps: [{ command: "true" }]',
+    })
+  const ended = await create('Saw at Gitea', '--repository', 'tools/saw')
+  expect([ended.code, ended.stderr]).toEqual([0, ''])
+  expect(ended.stdout).toContain('Created the pipeline saw-at-gitea: ')
+  expect(ended.stdout.trimEnd().split('\n').at(-1)).toBe('The webhook works: push came.')
+
+  const path = `${org}/pipelines/saw-at-gitea`
+  const pipeline = (await server.get(path)).body
+  expect(pipeline).toMatchObject({
+    repository: `${gitea.url}/tools/saw.git`,
+    default_branch: 'trunk',
+    provider: { id: 'gitea' },
+  })
+  const url = String(pipeline['provider']?.['webhook_url'])
+  const hooksAtGitea = async () =>
+    (await gitea.api('GET', '/repos/tools/saw/hooks')).body as Array<{ id: number; config: { url: string } }>
+  expect((await hooksAtGitea()).map(({ config }) => config.url)).toEqual([url])
+  const health = async () => (await server.get(`${path}/repository_health`)).body
+  expect(await health()).toMatchObject({
+    hook: { registered: true, reason: null, url, can_test: true, has_secret: true },
+    last_delivery: { event: 'push', status: 200, message: expect.stringContaining('the webhook works') },
+  })
+  expect((await server.get(`${path}/builds`)).body).toEqual([])
+
+  // Somebody deletes it at Gitea.
+  for (const { id } of await hooksAtGitea()) await gitea.api('DELETE', `/repos/tools/saw/hooks/${id}`)
+  const missing = await eventually('the missing webhook is noticed', async () => {
+    const { hook } = await health()
+    return String(hook?.['registered']) === 'false' && hook
+  })
+  expect(missing).toMatchObject({ reason: 'The repository at Gitea has no such webhook.' })
+  expect((await server.post(`${path}/repository_health/test`, {})).status).toBe(422)
+  expect((await server.post(`${path}/webhook`, {})).status).toBe(201)
+  expect((await health())['hook']).toMatchObject({ registered: true, reason: null })
+  const before = String((await health())['last_delivery']?.['received_at'])
+  expect((await server.post(`${path}/repository_health/test`, {})).status).toBe(200)
+  await eventually(
+    'the test comes',
+    async () => String((await health())['last_delivery']?.['received_at']) > before,
+  )
+
+  // One that was pasted is taken over.
+  expect((await server.post(`${path}/webhook`, {})).status).toBe(422)
+  const [first] = await hooksAtGitea()
+  await gitea.api('DELETE', `/repos/tools/saw/hooks/${first?.id}`)
+  await made(gitea, '/repos/tools/saw/hooks', {
+    type: 'gitea',
+    active: true,
+    events: ['push'],
+    config: { url, content_type: 'json' },
+  })
+  expect((await server.post(`${path}/webhook`, {})).status).toBe(201)
+  expect(await hooksAtGitea()).toMatchObject([
+    { config: { url }, active: true, events: expect.arrayContaining(['pull_request']) },
+  ])
+
+  // A repository that no connection sees.
+  const unknown = await create('Nothing', '--repository', 'tools/none')
+  expect([unknown.code, unknown.stderr]).toEqual([
+    1,
+    expect.stringContaining('No connection sees a repository tools/none.'),
+  ])
 })
 
 async function made(gitea: Gitea, path: string, body: object, token?: string): Promise<unknown> {

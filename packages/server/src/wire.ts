@@ -17,6 +17,9 @@ import type * as members from './resources/people/members/schema.ts'
 import type * as organizations from './resources/people/organizations/schema.ts'
 import type * as pipelines from './resources/pipelines/pipelines/schema.ts'
 import type * as queues from './resources/clusters/queues/schema.ts'
+import type * as repositories from './resources/pipelines/repositories/schema.ts'
+import type * as repositoryConnections from './resources/pipelines/repository_connections/schema.ts'
+import type * as repositoryHealth from './resources/pipelines/repository_health/schema.ts'
 import type * as secrets from './resources/clusters/secrets/schema.ts'
 import type * as user from './resources/people/user/schema.ts'
 
@@ -40,6 +43,9 @@ export type Member = Static<typeof members.Member>
 export type Organization = Static<typeof organizations.Organization>
 export type Pipeline = Static<typeof pipelines.Pipeline>
 export type Queue = Static<typeof queues.Queue>
+export type Repository = Static<typeof repositories.Repository>
+export type RepositoryConnection = Static<typeof repositoryConnections.RepositoryConnection>
+export type RepositoryHealth = Static<typeof repositoryHealth.RepositoryHealth>
 export type Secret = Static<typeof secrets.Secret>
 export type ShortBuild = Static<typeof graph.ShortBuild>
 export type ShortJob = Static<typeof graph.ShortJob>

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { clientCommand } from '../../client/command.ts'
-import type { SaveOptions } from '../../client/pipeline/save.ts'
+import { clientCommand, readCount } from '../../client/command.ts'
+import type { CreateOptions } from '../../client/pipeline/save.ts'
 import { notBlank } from '../../command.ts'
 import { withFields } from './save-options.ts'
 
@@ -17,7 +17,14 @@ export const pipelineCreate = (): Command =>
         'its steps; - reads standard input (default: those in the repository, uploaded by the first step)',
         notBlank,
       ),
-  ).action(async (name: string, options: SaveOptions) => {
-    const { createPipeline } = await import('../../client/pipeline/save.ts')
-    await createPipeline(name, options)
-  })
+  )
+    .option('--connect', 'create the webhook at the host too; --repository may then be owner/name')
+    .option(
+      '--wait <seconds>',
+      'with --connect: how long to wait for the first delivery (default: 60)',
+      readCount,
+    )
+    .action(async (name: string, options: CreateOptions) => {
+      const { createPipeline } = await import('../../client/pipeline/save.ts')
+      await createPipeline(name, options)
+    })
