@@ -714,6 +714,7 @@ create table job_logs (
   deleted_at timestamp(3) with time zone,
   rows_blob_key text,
   rows_layout jsonb,
+  sketch bytea,
   constraint job_logs_pkey PRIMARY KEY (job_id),
   constraint job_logs_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE
 );
@@ -785,6 +786,21 @@ create table jobs (
   constraint jobs_retried_by_fkey FOREIGN KEY (retried_by) REFERENCES users(id) ON DELETE SET NULL,
   constraint jobs_step_id_fkey FOREIGN KEY (step_id) REFERENCES build_steps(id) ON DELETE CASCADE,
   constraint jobs_unblocked_by_fkey FOREIGN KEY (unblocked_by) REFERENCES users(id) ON DELETE SET NULL
+);
+
+create table log_findings (
+  job_id uuid not null,
+  organization_id uuid not null,
+  pipeline_id uuid not null,
+  build_id uuid not null,
+  finished_at timestamp(3) with time zone not null,
+  text text not null,
+  rows integer[] not null,
+  failing_row integer,
+  failing_text text,
+  cause text,
+  constraint log_findings_pkey PRIMARY KEY (job_id),
+  constraint log_findings_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE
 );
 
 create table metrics_reader (
@@ -2015,6 +2031,11 @@ CREATE INDEX jobs_open ON jobs USING btree (queue_id, cluster_id) WHERE (finishe
 CREATE INDEX jobs_reserved_by ON jobs USING btree (reserved_by) WHERE (reserved_by IS NOT NULL);
 CREATE INDEX jobs_step ON jobs USING btree (step_id, slot);
 CREATE INDEX jobs_triggers ON jobs USING btree (state, finished_at) WHERE (kind = 'trigger'::text);
+CREATE INDEX log_findings_build ON log_findings USING btree (build_id);
+CREATE INDEX log_findings_causes ON log_findings USING btree (organization_id, cause, finished_at) WHERE (cause IS NOT NULL);
+CREATE INDEX log_findings_finished ON log_findings USING btree (finished_at);
+CREATE INDEX log_findings_newest ON log_findings USING btree (organization_id, finished_at, job_id);
+CREATE INDEX log_findings_text ON log_findings USING gin (organization_id, lower((text COLLATE "C")) gin_trgm_ops);
 CREATE INDEX notification_deliveries_age ON notification_deliveries USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE INDEX notification_deliveries_asked ON notification_deliveries USING btree (COALESCE((build_id)::text, ordered_queue), seq) WHERE (target IS NOT NULL);
 CREATE INDEX notification_deliveries_message ON notification_deliveries USING btree (message_id);
@@ -2113,6 +2134,16 @@ begin
   return new;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.forget_deleted_log()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from log_findings where job_id = new.job_id;
+  new.sketch = null;
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.forget_repository_commits()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2189,6 +2220,7 @@ CREATE TRIGGER audit_events_are_append_only BEFORE DELETE OR UPDATE ON audit_eve
 CREATE TRIGGER audit_events_are_never_emptied BEFORE TRUNCATE ON audit_events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER builds_show_their_state BEFORE INSERT OR UPDATE ON builds FOR EACH ROW EXECUTE FUNCTION show_build_state();
 CREATE TRIGGER job_logs_delete_their_rows BEFORE UPDATE ON job_logs FOR EACH ROW WHEN (((new.deleted_at IS NOT NULL) AND (new.rows_blob_key IS NOT NULL))) EXECUTE FUNCTION delete_rows_with_log();
+CREATE TRIGGER job_logs_forget_deleted BEFORE UPDATE ON job_logs FOR EACH ROW WHEN (((new.deleted_at IS NOT NULL) AND (old.deleted_at IS NULL))) EXECUTE FUNCTION forget_deleted_log();
 CREATE TRIGGER job_logs_leave_their_blob AFTER DELETE ON job_logs FOR EACH ROW WHEN ((old.blob_key IS NOT NULL)) EXECUTE FUNCTION unclaim_blob();
 CREATE TRIGGER job_logs_leave_their_rows AFTER DELETE ON job_logs FOR EACH ROW WHEN ((old.rows_blob_key IS NOT NULL)) EXECUTE FUNCTION unclaim_rows_blob();
 CREATE TRIGGER announce_access_change AFTER DELETE OR UPDATE OR TRUNCATE ON organization_members FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();

@@ -85,6 +85,7 @@ import { graphRoutes } from './resources/builds/graph/routes.ts'
 import { favoriteRoutes } from './resources/people/favorites/routes.ts'
 import { invitationRoutes } from './resources/people/invitations/routes.ts'
 import { jobRoutes } from './resources/builds/jobs/routes.ts'
+import { logSearchRoutes } from './resources/builds/log-search/routes.ts'
 import { logRoutes } from './resources/builds/log/routes.ts'
 import { rowRoutes } from './resources/builds/log/row-routes.ts'
 import { instanceShapeRoutes } from './resources/clusters/instance_shapes/routes.ts'
@@ -161,6 +162,7 @@ export const slices: Slices = {
   invitations: invitationRoutes,
   jobs: jobRoutes,
   log: [...logRoutes, ...rowRoutes],
+  'log-search': logSearchRoutes,
   maintainers: maintainerRoutes,
   members: memberRoutes,
   installation: installationRoutes,

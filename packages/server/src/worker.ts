@@ -35,6 +35,7 @@ import { deliveryTimes } from './notifications/delivery/ordered-queues.ts'
 import { startRelayAndDelivery, type Notifications } from './notifications/start.ts'
 import { checkpointLog } from './resources/builds/log/rows/checkpoints.ts'
 import { compactLog, logCompactor } from './resources/builds/log/ingest/compact.ts'
+import { expireFindings } from './resources/builds/log/findings/queries.ts'
 import { expireLogChunks } from './resources/builds/log/ingest/expire-chunks.ts'
 import { sealPlainSecrets } from './resources/pipelines/pipelines/seal-plain.ts'
 import { expireAll } from './resources/builds/retention/run.ts'
@@ -70,6 +71,7 @@ export const handlers: Handlers<Context> = {
   expire_idempotency_keys: expireIdempotencyKeys,
   expire_invitations: invitations.expireOverdue,
   expire_log_chunks: (ctx) => expireLogChunks(ctx.db, ctx.now()),
+  expire_log_findings: (ctx) => expireFindings(ctx.db, ctx.now(), ctx.config.logFindingDays),
   expire_rate_limits: expireRateLimits,
   expire_sessions: expireSessions,
   expire_tests: expireTests,
@@ -229,6 +231,7 @@ export const rowsOfTasks: Readonly<Record<Kind, OverRows['rows']>> = {
   expire_idempotency_keys: ['idempotency_keys'],
   expire_invitations: ['invitations'],
   expire_log_chunks: partitions,
+  expire_log_findings: 'Nothing refers to the rows that it deletes.',
   expire_rate_limits: ['rate_limits'],
   expire_sessions: [
     'sessions',

@@ -35,6 +35,10 @@ export const retentionSettings = subject('Retention', {
     { absent: 14, from: 1, to: 3650 },
     'How long events are kept at least: a page or event stream that reconnects later loads everything again',
   ),
+  MILLRACE_LOG_FINDING_DAYS: integer(
+    { absent: 30, from: 1, to: 3650 },
+    'How long the telling rows of failed jobs are kept, which searches look through first',
+  ),
   MILLRACE_AUDIT_DAYS: integer(
     { absent: 730, from: 1, to: 36_500 },
     'How long audit events are kept at least. They are deleted by the month',
@@ -60,6 +64,7 @@ export function readRetention(reader: Reader) {
     retention,
     agentDays: values.MILLRACE_AGENT_DAYS,
     eventDays: values.MILLRACE_EVENT_DAYS,
+    logFindingDays: values.MILLRACE_LOG_FINDING_DAYS,
     auditDays: values.MILLRACE_AUDIT_DAYS,
   }
 }

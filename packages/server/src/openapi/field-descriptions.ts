@@ -115,6 +115,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   invitations: 'Invitations to an organization.',
   jobs: 'Jobs of builds.',
   log: 'Logs of jobs.',
+  'log-search': 'Rows in the logs of many builds.',
   maintainers: 'Users and teams that may manage a cluster.',
   members: 'Members of an organization.',
   meta: 'The installation itself.',

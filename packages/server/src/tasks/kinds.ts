@@ -17,6 +17,7 @@ export interface Kinds {
   expire_idempotency_keys: NoPayload
   expire_invitations: NoPayload
   expire_log_chunks: NoPayload
+  expire_log_findings: NoPayload
   expire_rate_limits: NoPayload
   expire_sessions: NoPayload
   expire_tests: NoPayload
@@ -55,6 +56,7 @@ export const schedule: Readonly<Record<CronKind, string>> = {
   expire_idempotency_keys: '*/15 * * * *',
   expire_invitations: '*/10 * * * *',
   expire_log_chunks: '47 * * * *',
+  expire_log_findings: '53 * * * *',
   expire_rate_limits: '*/5 * * * *',
   expire_sessions: '*/15 * * * *',
   expire_tests: '57 2 * * *',

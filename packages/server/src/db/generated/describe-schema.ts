@@ -38,7 +38,8 @@ export async function describeSchema(client: pg.Pool | pg.Client): Promise<{ sql
   )
   const functions = await rows<{ line: string }>(
     client,
-    `select pg_get_functiondef(oid) as line from pg_proc where pronamespace = 'public'::regnamespace order by proname`,
+    `select pg_get_functiondef(oid) as line from pg_proc p where pronamespace = 'public'::regnamespace
+       and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e') order by proname`,
   )
   const triggers = await rows<{ line: string }>(
     client,

@@ -535,6 +535,7 @@ export interface Tables {
     deleted_at: string | null
     rows_blob_key: string | null
     rows_layout: ColumnType<unknown, string | null | undefined, string | null>
+    sketch: Buffer | null
   }
   jobs: {
     id: string
@@ -594,6 +595,18 @@ export interface Tables {
     chunks_failed_count: Generated<number>
     reserved_by: string | null
     untrusted: Generated<boolean>
+  }
+  log_findings: {
+    job_id: string
+    organization_id: string
+    pipeline_id: string
+    build_id: string
+    finished_at: string
+    text: string
+    rows: number[]
+    failing_row: number | null
+    failing_text: string | null
+    cause: string | null
   }
   metrics_reader: {
     is_only: Generated<boolean>

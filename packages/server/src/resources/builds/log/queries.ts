@@ -193,10 +193,11 @@ export async function storeRows(
   trx: Trx,
   orgId: string,
   jobId: string,
-  { key, layout }: StoredRows,
+  { key, layout, sketch }: StoredRows & { sketch: Uint8Array },
 ): Promise<boolean> {
   const { rows } = await sql`
-    update job_logs set rows_blob_key = ${key}, rows_layout = ${JSON.stringify(layout)}::jsonb
+    update job_logs set rows_blob_key = ${key}, rows_layout = ${JSON.stringify(layout)}::jsonb,
+      sketch = ${Buffer.from(sketch)}
     where organization_id = ${orgId} and job_id = ${jobId}
       and blob_key is not null and deleted_at is null and rows_blob_key is null
     returning job_id`.execute(trx)

@@ -138,7 +138,7 @@ async function storeLog(
   await announce(ctx.db, key)
   await ctx.blobs.put(key, Readable.from(log.read(0, log.size)), log.size)
   const rows = await writeRows(ctx, orgId, jobId, log)
-  const keys = [key, rows.key]
+  const keys = [key, rows.stored.key]
   await inTransaction(ctx.db, async (trx) => {
     if (!(await compactions.finish(trx, jobId, { key, size: log.size, rows }))) return release(trx, keys)
     for (const stored of keys) {

@@ -4,7 +4,8 @@ import type { Db, Trx } from '../../../../db/pool.ts'
 import { prepared } from '../../../../db/statement.ts'
 import type { Kinds } from '../../../../tasks/kinds.ts'
 import { isFree, leaseEnd } from '../../../../tasks/lease.ts'
-import type { StoredRows } from '../queries.ts'
+import { insertFindings } from '../findings/queries.ts'
+import type { WrittenRows } from '../rows/rows-object.ts'
 
 /** After the end of a job. By then a statement that began within the grace period for chunks has ended too. */
 export const endedSeconds = 120
@@ -90,14 +91,17 @@ export async function deleteStrays(db: Db, jobIds: readonly string[]): Promise<v
 export async function finish(
   trx: Trx,
   jobId: string,
-  { key, size, rows }: { key: string; size: number; rows: StoredRows },
+  { key, size, rows }: { key: string; size: number; rows: WrittenRows },
 ): Promise<boolean> {
   const { rows: updated } = await sql`
     update job_logs set blob_key = ${key}, size = ${size}, finished_at = now(), compacting_until = null,
-      rows_blob_key = ${rows.key}, rows_layout = ${JSON.stringify(rows.layout)}::jsonb
+      rows_blob_key = ${rows.stored.key}, rows_layout = ${JSON.stringify(rows.stored.layout)}::jsonb,
+      sketch = ${Buffer.from(rows.sketch)}
     where job_id = ${jobId} and finished_at is null and deleted_at is null
     returning job_id`.execute(trx)
-  return updated.length > 0
+  if (updated.length === 0) return false
+  if (rows.findings !== null) await insertFindings(trx, jobId, rows.findings)
+  return true
 }
 
 /** Of ended jobs: how many logs are still chunks, and for how long the oldest one could have been compacted. */

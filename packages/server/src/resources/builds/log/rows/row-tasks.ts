@@ -1,9 +1,11 @@
 // Work on the rows of a log that takes long, for threads. A log is sent in segments, since a thread gets copies.
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
+import { Sketch } from '../findings/sketch.ts'
+import { TellingRowsFinder, type TellingRows } from '../findings/telling-lines.ts'
 import type { Group, OutlineEnd } from './outline.ts'
 import { Replay, type ReplayState } from './replay.ts'
-import { rowJson, type Row } from '../screen/row.ts'
+import { rowJson, textOf, type Row } from '../screen/row.ts'
 
 export interface Segment {
   /** null: the log begins here. */
@@ -141,9 +143,21 @@ interface Blocks {
   rows: number
   /** As if the log ended with these rows. */
   outline: OutlineEnd
+  /** Of the largest size. */
+  sketch: Uint8Array
+  /** null: the job has not failed. */
+  telling: TellingRows | null
 }
 
-export function makeBlocks(segment: Segment): Blocks {
+export interface BlocksWanted {
+  segment: Segment
+  /** null: the job has not failed. Else whether the segment before ended in an open group. */
+  telling: { isOpen: boolean } | null
+}
+
+export function makeBlocks({ segment, telling }: BlocksWanted): Blocks {
+  const sketch = new Sketch()
+  const finder = telling === null ? null : new TellingRowsFinder(telling.isOpen)
   const blocks: Buffer[] = []
   const table: number[] = []
   let size = 0
@@ -161,6 +175,8 @@ export function makeBlocks(segment: Segment): Blocks {
   }
   const replay = new Replay(segment.state, (row, number) => {
     const json = rowJson(row)
+    sketch.add(textOf(row))
+    finder?.push(number, row)
     if (rows.length === 0) firstRow = number
     rows.push(json)
     characters += json.length
@@ -176,5 +192,7 @@ export function makeBlocks(segment: Segment): Blocks {
     table,
     rows: replay.settledRows,
     outline: replay.outline.end,
+    sketch: sketch.bits,
+    telling: finder?.found ?? null,
   }
 }

@@ -13,6 +13,8 @@ import { inTransaction } from '../../../../db/transaction.ts'
 import { Semaphore } from '../../../../lib/semaphore.ts'
 import { SizedCache } from '../../../../lib/sized-cache.ts'
 import { withPlace, type Place } from '../../../../lib/threads.ts'
+import { Sketch } from '../findings/sketch.ts'
+import { TellingLines, type Findings } from '../findings/telling-lines.ts'
 import { Outline, summarize, type Group, type LogOutline } from './outline.ts'
 import * as logs from '../queries.ts'
 import type { StoredRows } from '../queries.ts'
@@ -26,8 +28,16 @@ const deflate = promisify(gzip)
 /** A larger object is made twice, first to learn its size, which the store needs in advance. */
 const mostHeldBytes = 8 * 1024 * 1024
 
+/** What is learned of a log while its rows are made. */
+export interface WrittenRows {
+  stored: StoredRows
+  sketch: Uint8Array
+  /** null: the job has not failed, or the log says nothing. */
+  findings: Findings | null
+}
+
 /** Stores the object under a new key that nothing refers to yet. */
-export const writeRows = (ctx: Context, orgId: string, jobId: string, log: Log): Promise<StoredRows> =>
+export const writeRows = (ctx: Context, orgId: string, jobId: string, log: Log): Promise<WrittenRows> =>
   withPlace({ kind: 'background', organizationId: orgId, sender: jobId, until: null }, (place) =>
     writeAll(ctx, orgId, jobId, log, place),
   )
@@ -38,7 +48,7 @@ async function writeAll(
   jobId: string,
   log: Log,
   place: Place,
-): Promise<StoredRows> {
+): Promise<WrittenRows> {
   const key = `logs/${orgId}/${jobId}/${randomUUID()}`
   const making = makeObject(log, place)
   let held: Buffer[] | null = []
@@ -51,21 +61,33 @@ async function writeAll(
   }
   await announce(ctx.db, key)
   await ctx.blobs.put(key, Readable.from(held ?? makeObject(log, place), { objectMode: false }), size)
-  return { key, layout: step.value }
+  const { layout, sketch, findings } = step.value
+  return { stored: { key, layout }, sketch, findings }
 }
 
-async function* makeObject(log: Log, place: Place): AsyncGenerator<Buffer, logs.RowsLayout> {
+interface MadeObject extends Pick<WrittenRows, 'sketch' | 'findings'> {
+  layout: logs.RowsLayout
+}
+
+async function* makeObject(log: Log, place: Place): AsyncGenerator<Buffer, MadeObject> {
   const table: number[] = []
   const groups: Group[] = []
   let size = 0
   let rows = 0
   let end = new Outline().end
+  const sketch = new Sketch()
+  const telling = log.hasFailed ? new TellingLines() : null
   const segments = replaySegments(log, null, (segment) =>
-    runRowTask<typeof makeBlocks>(place, 'makeBlocks', segment),
+    runRowTask<typeof makeBlocks>(place, 'makeBlocks', {
+      segment,
+      telling: telling === null ? null : { isOpen: telling.isOpen },
+    }),
   )
   for await (const made of segments) {
     for (const [index, number] of made.table.entries()) table.push(index % 2 === 0 ? size + number : number)
     groups.push(...made.groups)
+    sketch.merge(made.sketch)
+    if (made.telling !== null) telling?.add(made.telling)
     size += made.bytes.length
     if (made.bytes.length > 0) yield Buffer.from(made.bytes.buffer, made.bytes.byteOffset, made.bytes.length)
     ;({ rows, outline: end } = made)
@@ -75,7 +97,11 @@ async function* makeObject(log: Log, place: Place): AsyncGenerator<Buffer, logs.
   if (tableBytes.length > 0) yield tableBytes
   yield outlineBytes
   const outlineAt = size + tableBytes.length
-  return { rows, table_at: size, outline_at: outlineAt, size: outlineAt + outlineBytes.length }
+  return {
+    layout: { rows, table_at: size, outline_at: outlineAt, size: outlineAt + outlineBytes.length },
+    sketch: sketch.smallest,
+    findings: telling?.findings(end.failingRow) ?? null,
+  }
 }
 
 const building = new Map<string, Promise<StoredRows | null>>()
@@ -101,9 +127,9 @@ async function storeNewRows(
   jobId: string,
   log: Log,
 ): Promise<StoredRows | null> {
-  const rows = await writeRows(ctx, orgId, jobId, log)
+  const { stored: rows, sketch } = await writeRows(ctx, orgId, jobId, log)
   const isStored = await inTransaction(ctx.db, async (trx) => {
-    if (!(await logs.storeRows(trx, orgId, jobId, rows))) return false
+    if (!(await logs.storeRows(trx, orgId, jobId, { ...rows, sketch }))) return false
     if (!(await claim(trx, rows.key)))
       throw new Error('The object took longer to write than unclaimed objects are kept.')
     return true

@@ -103,9 +103,9 @@ export function searchBlocks({ blocks, ...limits }: Limits & { blocks: readonly 
   return search.found
 }
 
-type Finder = (text: string, found: (start: number, end: number) => void) => void
+export type Finder = (text: string, found: (start: number, end: number) => void) => void
 
-function finderOf({ text: wanted, isRegex, isCaseSensitive }: Query): Finder {
+export function finderOf({ text: wanted, isRegex, isCaseSensitive }: Query): Finder {
   if (isRegex) return regexFinder(wanted, isCaseSensitive)
   if (!isCaseSensitive) return ignoringCase(wanted)
   return (text, found) => {
