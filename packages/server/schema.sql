@@ -1302,7 +1302,6 @@ create table pipelines (
   created_at timestamp(3) with time zone not null default now(),
   created_by uuid,
   archived_at timestamp(3) with time zone,
-  repository_host text default regexp_replace(lower(COALESCE("substring"(repository, '^[A-Za-z][A-Za-z0-9+.-]*://(?:[^@/]*@)?([^/:]+)'::text), "substring"(repository, '^(?:[^@/:]+@)?([^/:]+):(?!//)'::text))), '^(?:www|ssh|altssh)\.(github\.com|gitlab\.com|bitbucket\.org)$'::text, '\1'::text),
   poll_interval_seconds integer,
   webhook_token_hash bytea,
   webhook_token_sealed bytea,
@@ -1321,6 +1320,7 @@ CASE
     END)
     ELSE NULL::integer
 END,
+  repository_host text default regexp_replace(lower(COALESCE("substring"(repository, '^[A-Za-z][A-Za-z0-9+.-]*://(?:[^@/]*@)?([^/:]+)'::text), "substring"(repository, '^(?:[^@/:]+@)?([^/:]+):(?!//)'::text))), '^(?:www|ssh|altssh)\.(github\.com|gitlab\.com|bitbucket\.org|dev\.azure\.com)$'::text, '\1'::text),
   constraint pipelines_pkey PRIMARY KEY (id),
   constraint pipelines_badge_token_key UNIQUE (badge_token),
   constraint pipelines_name_key UNIQUE (organization_id, name),
@@ -1418,7 +1418,7 @@ CASE
     WHEN (type = ANY (ARRAY['github_app'::text, 'github_enterprise_app'::text])) THEN ((num_nulls(app_id, installation_id, private_key_sealed, private_key_id, private_key_hint) = 0) AND (token_sealed IS NULL))
     ELSE (num_nonnulls(app_id, installation_id, private_key_sealed, private_key_id, private_key_hint) = 0)
 END),
-  constraint repository_connections_type_check CHECK ((type = ANY (ARRAY['github'::text, 'github_app'::text, 'github_enterprise_app'::text, 'gitlab'::text, 'bitbucket'::text, 'gitea'::text, 'forgejo'::text, 'git'::text]))),
+  constraint repository_connections_type_check CHECK ((type = ANY (ARRAY['github'::text, 'github_app'::text, 'github_enterprise_app'::text, 'gitlab'::text, 'bitbucket'::text, 'bitbucket_server'::text, 'azure_devops'::text, 'gitea'::text, 'forgejo'::text, 'gogs'::text, 'git'::text]))),
   constraint repository_connections_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
   constraint repository_connections_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
 );

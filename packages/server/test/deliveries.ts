@@ -8,7 +8,15 @@ export interface TestDelivery {
   body: object | string
 }
 
-export const hosts = ['github', 'gitea', 'forgejo', 'gitlab', 'bitbucket'] as const
+export const hosts = [
+  'github',
+  'gitea',
+  'forgejo',
+  'gitlab',
+  'bitbucket',
+  'bitbucket_server',
+  'azure_devops',
+] as const
 export type Host = (typeof hosts)[number]
 
 /** The URL of the repository in a host's webhooks. */
@@ -18,7 +26,17 @@ export const domains: Readonly<Record<Host, string>> = {
   forgejo: 'forge.example.com',
   gitlab: 'gitlab.com',
   bitbucket: 'bitbucket.org',
+  bitbucket_server: 'bitbucket.example.com',
+  azure_devops: 'dev.azure.com',
 }
+
+/** The path of the repository `acme/app` in an address of https. */
+export const pathAt = (host: Host): string =>
+  host === 'bitbucket_server'
+    ? 'scm/acme/app.git'
+    : host === 'azure_devops'
+      ? 'acme/work/_git/app'
+      : 'acme/app.git'
 
 /** A commit id derived from the name. */
 export const commitOf = (name: string): string => createHash('sha1').update(name).digest('hex')
@@ -58,6 +76,9 @@ export function sign(headers: Record<string, string>, text: string, secret: stri
   if ('X-Forgejo-Event' in headers) return { 'X-Forgejo-Signature': hex }
   if ('X-Gitea-Event' in headers) return { 'X-Gitea-Signature': hex, 'X-Hub-Signature-256': `sha256=${hex}` }
   if ('X-Gitlab-Event' in headers) return { 'X-Gitlab-Token': secret }
+  if ('X-Gogs-Event' in headers) return { 'X-Gogs-Signature': hex }
+  if (headers['User-Agent']?.startsWith('VSServices'))
+    return { Authorization: `Basic ${Buffer.from(`millrace:${secret}`).toString('base64')}` }
   if ('X-Event-Key' in headers) return { 'X-Hub-Signature': `sha256=${hex}` }
   return { 'X-Hub-Signature-256': `sha256=${hex}` }
 }
@@ -72,14 +93,15 @@ interface PushOptions {
 }
 
 export function aPush(host: Host, options: PushOptions = {}): TestDelivery {
-  return pushes[host]({
-    ref: 'refs/heads/main',
-    commit: commitOf('head'),
-    message: 'Make it faster',
-    deleted: false,
-    repository: 'acme/app',
-    ...options,
-  })
+  return pushes[host]({ ...usualPush, ...options })
+}
+
+const usualPush = {
+  ref: 'refs/heads/main',
+  commit: commitOf('head'),
+  message: 'Make it faster',
+  deleted: false,
+  repository: 'acme/app',
 }
 
 export interface PullOptions {
@@ -146,6 +168,15 @@ export const giteaEvent = (event: string, payload: object): TestDelivery => {
   }
 }
 
+/** Gogs sends payloads like those of Gitea, without the commit of a pull request. */
+export const gogsEvent = (event: string, payload: object): TestDelivery => ({
+  headers: { 'User-Agent': 'GogsServer', 'X-Gogs-Event': event, 'X-Gogs-Delivery': randomUUID() },
+  body: { repository: githubRepository('gogs.example.com', 'acme/app', 1), ...payload },
+})
+
+export const aGogsPush = (options: PushOptions = {}): TestDelivery =>
+  gogsEvent('push', githubPush('gogs.example.com', { ...usualPush, ...options }))
+
 /** Forgejo sends the headers of all whom it descends from, and its own. */
 const forgejoEvent = (event: string, payload: object): TestDelivery => {
   const { headers, body } = giteaEvent(event, payload)
@@ -176,6 +207,37 @@ const bitbucketEvent = (event: string, payload: object): TestDelivery => ({
     'X-Attempt-Number': '1',
   },
   body: { actor: { display_name: 'Ada' }, ...payload },
+})
+
+const serverEvent = (event: string, payload: object): TestDelivery => ({
+  headers: {
+    'User-Agent': 'Atlassian HttpClient 4.2.0 / Bitbucket-9.4.0 (9004000) / Default',
+    'X-Event-Key': event,
+    'X-Request-Id': randomUUID(),
+  },
+  body: {
+    eventKey: event,
+    date: '2026-01-02T03:04:05+0000',
+    actor: { name: 'ada', displayName: 'Ada', emailAddress: 'ada@example.com', id: 5, type: 'NORMAL' },
+    ...payload,
+  },
+})
+
+/** Service hooks have no headers of their own. */
+export const azureEvent = (event: string, resource: object): TestDelivery => ({
+  headers: { 'User-Agent': 'VSServices/19.225.34309.2' },
+  body: {
+    subscriptionId: randomUUID(),
+    notificationId: 3,
+    id: randomUUID(),
+    eventType: event,
+    publisherId: 'tfs',
+    message: { text: 'Something happened' },
+    resource,
+    resourceVersion: '1.0',
+    resourceContainers: {},
+    createdDate: '2026-01-02T03:04:05.000Z',
+  },
 })
 
 const githubRepository = (host: string, name: string, id: number) => ({
@@ -245,6 +307,74 @@ const pushes: Record<Host, (options: Required<PushOptions>) => TestDelivery> = {
       },
     })
   },
+  bitbucket_server: ({ ref, commit, message, deleted, repository }) => {
+    const type = ref.startsWith('refs/tags/') ? 'TAG' : 'BRANCH'
+    const person = { name: author.name, emailAddress: author.email }
+    return serverEvent('repo:refs_changed', {
+      repository: serverRepository(repository, 1),
+      changes: [
+        {
+          ref: { id: ref, displayId: nameIn(ref), type },
+          refId: ref,
+          fromHash: deleted ? commit : commitOf('before'),
+          toHash: deleted ? noCommit : commit,
+          type: deleted ? 'DELETE' : 'UPDATE',
+        },
+      ],
+      commits: deleted ? [] : [{ id: commit, displayId: commit.slice(0, 11), author: person, message }],
+    })
+  },
+  azure_devops: ({ ref, commit, message, deleted, repository }) =>
+    azureEvent('git.push', {
+      commits: deleted ? [] : [{ commitId: commit, author, committer: author, comment: message }],
+      refUpdates: [
+        {
+          name: ref,
+          oldObjectId: deleted ? commit : commitOf('before'),
+          newObjectId: deleted ? noCommit : commit,
+        },
+      ],
+      repository: azureRepository(repository, '1'),
+      pushedBy: { displayName: 'Ada' },
+      pushId: 14,
+    }),
+}
+
+const nameIn = (ref: string) => ref.replace(/^refs\/(heads|tags)\//, '')
+
+const serverRepository = (name: string, id: number) => {
+  const [key = '', slug = ''] = name.split('/')
+  return {
+    slug,
+    id,
+    name: slug,
+    scmId: 'git',
+    state: 'AVAILABLE',
+    project: { key: key.toUpperCase(), id: 1, name: key, type: 'NORMAL' },
+    public: false,
+    links: {
+      clone: [
+        { href: `ssh://git@bitbucket.example.com:7999/${name}.git`, name: 'ssh' },
+        { href: `https://bitbucket.example.com/scm/${name}.git`, name: 'http' },
+      ],
+      self: [{ href: `https://bitbucket.example.com/projects/${key.toUpperCase()}/repos/${slug}/browse` }],
+    },
+  }
+}
+
+/** `acme/app` is app of the project `work` of the organization acme. */
+const azureRepository = (name: string, id: string) => {
+  const [organization = '', repository = ''] = name.split('/')
+  const address = `https://dev.azure.com/${organization}/work/_git/${repository}`
+  return {
+    id,
+    name: repository,
+    project: { id: 'p', name: organization === 'acme' ? 'work' : organization, state: 'wellFormed' },
+    defaultBranch: 'refs/heads/main',
+    remoteUrl: address.replace('https://', `https://${organization}@`),
+    sshUrl: `git@ssh.dev.azure.com:v3/${organization}/work/${repository}`,
+    webUrl: address,
+  }
 }
 
 const gitlabProject = (name: string, id: number) => ({
@@ -344,6 +474,54 @@ const pulls: Record<Host, (options: Required<PullOptions>) => TestDelivery> = {
           repository: own,
         },
       },
+      ...options.more,
+    })
+  },
+  bitbucket_server: (options) => {
+    const { action, number, title, branch, commit, base, fork, draft, state, repository } = options
+    const own = serverRepository(repository, 1)
+    const events: Record<string, string> = { opened: 'opened', closed: 'declined', edited: 'modified' }
+    return serverEvent(`pr:${events[action] ?? 'from_ref_updated'}`, {
+      pullRequest: {
+        id: number,
+        version: 1,
+        title,
+        state: state === 'open' ? 'OPEN' : 'DECLINED',
+        open: state === 'open',
+        closed: state !== 'open',
+        draft,
+        fromRef: {
+          id: `refs/heads/${branch}`,
+          displayId: branch,
+          latestCommit: commit,
+          repository: fork ? serverRepository('mallory/app', 2) : own,
+        },
+        toRef: { id: `refs/heads/${base}`, displayId: base, latestCommit: commitOf(base), repository: own },
+        author: { user: { name: 'ada', displayName: 'Ada Example', emailAddress: 'ada@example.com' } },
+        reviewers: [],
+        participants: [],
+      },
+      ...options.more,
+    })
+  },
+  azure_devops: (options) => {
+    const { action, number, title, branch, commit, base, fork, draft, labels, state, repository } = options
+    return azureEvent(`git.pullrequest.${action === 'opened' ? 'created' : 'updated'}`, {
+      repository: azureRepository(repository, '1'),
+      pullRequestId: number,
+      status: state === 'open' ? 'active' : 'abandoned',
+      createdBy: { displayName: 'Ada Example', uniqueName: 'ada@example.com' },
+      title,
+      sourceRefName: `refs/heads/${branch}`,
+      targetRefName: `refs/heads/${base}`,
+      mergeStatus: 'succeeded',
+      isDraft: draft,
+      labels: labels.map((name) => ({ id: name, name, active: true })),
+      lastMergeSourceCommit: { commitId: commit },
+      lastMergeTargetCommit: { commitId: commitOf(base) },
+      ...(fork
+        ? { forkSource: { name: `refs/heads/${branch}`, repository: azureRepository('mallory/app', '2') } }
+        : {}),
       ...options.more,
     })
   },

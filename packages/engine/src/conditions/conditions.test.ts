@@ -254,7 +254,10 @@ describe('the payload of a trigger', () => {
     ['payload("/t") == "true"', true],
     ['payload("/a") == "y"', false],
   ])('%s', (condition, value) => {
-    expect(evaluateCondition(condition, facts({ a: 'x', b: [{ 'c/d': 2 }], t: true }))).toEqual({ ok: true, value })
+    expect(evaluateCondition(condition, facts({ a: 'x', b: [{ 'c/d': 2 }], t: true }))).toEqual({
+      ok: true,
+      value,
+    })
   })
   it('is not known elsewhere, and takes a JSON pointer', () => {
     expect(checkCondition('payload("/a") == "x"', 'step')).toMatchObject({ ok: false })

@@ -1,6 +1,17 @@
 // Every source host passes this suite.
 import { describe, expect, it } from 'vitest'
-import { aPullRequest, aPush, commitOf, noCommit, sign, type TestDelivery } from '../../test/deliveries.ts'
+import {
+  aGogsPush,
+  aPullRequest,
+  aPush,
+  azureEvent,
+  commitOf,
+  gogsEvent,
+  noCommit,
+  sign,
+  type Host as Known,
+  type TestDelivery,
+} from '../../test/deliveries.ts'
 import type { HostEvent } from './events.ts'
 import { TokenRefused, type SourceHost, type TokenTools } from './host.ts'
 import { hosts, identify, type HostType } from './hosts.ts'
@@ -18,8 +29,6 @@ interface Sample {
   /** Null: every delivery of the host is a push. */
   unknown: TestDelivery | null
 }
-
-type Known = 'github' | 'gitea' | 'forgejo' | 'gitlab' | 'bitbucket'
 
 const sampleOf = (type: HostType, sender: HostType, known: Known, event: string): Sample => ({
   type,
@@ -44,6 +53,26 @@ const samples: readonly Sample[] = [
   sampleOf('forgejo', 'gitea', 'forgejo', 'X-Forgejo-Event'),
   sampleOf('gitlab', 'gitlab', 'gitlab', 'X-Gitlab-Event'),
   sampleOf('bitbucket', 'bitbucket', 'bitbucket', 'X-Event-Key'),
+  {
+    ...sampleOf('bitbucket_server', 'bitbucket_server', 'bitbucket_server', 'X-Event-Key'),
+    unknown: {
+      headers: { 'X-Event-Key': 'something_else', 'X-Request-Id': '1' },
+      body: { repository: { slug: 'app', project: { key: 'ACME' } } },
+    },
+  },
+  {
+    ...sampleOf('azure_devops', 'azure_devops', 'azure_devops', ''),
+    unknown: azureEvent('something_else', {}),
+  },
+  {
+    type: 'gogs',
+    sender: 'gogs',
+    push: aGogsPush(),
+    tag: aGogsPush({ ref: 'refs/tags/v1' }),
+    deletion: aGogsPush({ ref: 'refs/heads/old', deleted: true }),
+    pull: null,
+    unknown: gogsEvent('something_else', {}),
+  },
   {
     type: 'git',
     sender: 'git',
@@ -91,6 +120,17 @@ const tools: TokenTools = {
   appTokens: { get: () => Promise.resolve('an-installation-token'), delete() {} },
 }
 
+/** Gogs has no statuses, and a webhook of Azure DevOps is several subscriptions. */
+const missingOf: Partial<Record<HostType, number>> = { git: 4, gogs: 1, azure_devops: 1 }
+
+/** As the pipeline's address has it. */
+const pathOf = (type: HostType) => (type === 'azure_devops' ? 'acme/work/_git/app' : 'acme/app')
+/** As addresses of the API have it. */
+const inApi: Partial<Record<HostType, RegExp>> = {
+  bitbucket_server: /^\/projects\/acme\/repos\/app\b/,
+  azure_devops: /^\/acme\/work\/_apis\/git\/repositories\/app\b/,
+}
+
 describe('the suite', () => {
   it('has a sample of every host', () => {
     expect(samples.map(({ type }) => type).toSorted()).toEqual(Object.keys(hosts).toSorted())
@@ -103,7 +143,7 @@ describe.each(samples)('$type', ({ type, sender, push, tag, deletion }) => {
 
   it('identifies its deliveries', () => {
     const { headers, body } = received(push)
-    expect(host.webhook.identify(headers, body)?.event).toMatch(/push/i)
+    expect(host.webhook.identify(headers, body)?.event).toMatch(/push|refs_changed/i)
     expect(identify(headers, body).host).toBe(sender)
   })
 
@@ -137,29 +177,32 @@ describe.each(samples)('$type', ({ type, sender, push, tag, deletion }) => {
 
   it('has statuses, webhooks to create, tokens and lists of repositories, or none of them', () => {
     const missing = [status, token, host.hooks, host.repositories].filter((part) => part === null)
-    expect(missing).toHaveLength(type === 'git' ? 4 : 0)
+    expect(missing).toHaveLength(missingOf[type] ?? 0)
   })
 
   it('creates a webhook with its address and secret', () => {
     const hook = { repository: 'acme/app', url: 'https://ci.example.com/deliver/x', secret }
     const request = host.hooks?.createRequest(hook)
     if (request === undefined) return
-    expect(decodeURIComponent(request.path)).toMatch(/acme\/app\/hooks$/)
+    expect(decodeURIComponent(request.path)).toMatch(/acme(\/repos)?\/app\/(web)?hooks$/)
     expect(JSON.stringify(request.body)).toContain(hook.url)
     expect(JSON.stringify(request.body)).toContain(secret)
   })
 })
 
-// GitLab sends the secret itself and signs nothing.
-describe.each(samples.filter(({ type }) => type !== 'gitlab'))('signatures of $type', (sample) => {
-  const { type, push, deletion } = sample
-  const host: SourceHost = hosts[type]
+// GitLab and Azure DevOps send the secret itself and sign nothing.
+describe.each(samples.filter(({ type }) => type !== 'gitlab' && type !== 'azure_devops'))(
+  'signatures of $type',
+  (sample) => {
+    const { type, push, deletion } = sample
+    const host: SourceHost = hosts[type]
 
-  it('refuses a signature of another body', () => {
-    const { signed } = received(push)
-    expect(host.webhook.isGenuine(signed(secret), received(deletion).body, secret)).toBe(false)
-  })
-})
+    it('refuses a signature of another body', () => {
+      const { signed } = received(push)
+      expect(host.webhook.isGenuine(signed(secret), received(deletion).body, secret)).toBe(false)
+    })
+  },
+)
 
 const withPulls = samples.flatMap(({ type, pull }) => (pull === null ? [] : [{ type, pull }]))
 
@@ -197,13 +240,16 @@ const withApi = samples.flatMap(({ type }) => {
   return isMissing ? [] : [{ type, status, token, repositories }]
 })
 
-describe.each(withApi)('the API of $type', ({ status, token, repositories }) => {
+/** Bitbucket Data Center counts repositories, and the list of Azure DevOps has no pages. */
+const pages: Partial<Record<HostType, string[]>> = { bitbucket_server: ['680', '17'], azure_devops: [] }
+
+describe.each(withApi)('the API of $type', ({ type, status, token, repositories }) => {
   it('lists repositories by pages, and takes nothing else for a list', () => {
-    const path = repositories.listPath({ page: 41, perPage: 17, search: null, workspace: 'acme' })
-    expect([...new URL(path, 'https://x').searchParams.values()]).toEqual(
-      expect.arrayContaining(['41', '17']),
-    )
-    expect(decodeURIComponent(repositories.findPath('acme/app'))).toMatch(/acme\/app$/)
+    const expected = pages[type] ?? ['41', '17']
+    const page = expected.length === 0 ? 1 : 41
+    const path = repositories.listPath({ page, perPage: 17, search: null, workspace: 'acme' })
+    expect([...new URL(path, 'https://x').searchParams.values()]).toEqual(expect.arrayContaining(expected))
+    expect(decodeURIComponent(repositories.findPath(pathOf(type)))).toMatch(inApi[type] ?? /acme\/app$/)
     for (const body of [null, 'x', {}, [1], [{}], { data: [1] }, { values: 1 }, { repositories: [{}] }]) {
       expect([repositories.readList(body), repositories.readOne(body)]).toEqual([null, null])
     }
@@ -214,25 +260,25 @@ describe.each(withApi)('the API of $type', ({ status, token, repositories }) => 
       context: 'millrace/app',
       state,
       description: 'Build #1',
-      repository: 'acme/app',
+      repository: pathOf(type),
       commit: commitOf('head'),
       url: 'https://ci.example.com/acme/app/builds/1',
       externalId: 'millrace:1:2',
     }
     const request = status.requestFor(reported)
-    expect(decodeURIComponent(request.path)).toContain('acme/app')
+    expect(decodeURIComponent(request.path)).toMatch(inApi[type] ?? /acme\/app/)
     expect(request.path).toContain(commitOf('head'))
-    const { state: shown, ...body } = request.body as Record<string, string>
-    expect(Object.values(body)).toEqual(
+    const { state: shown, context, ...body } = request.body as Record<string, unknown>
+    expect([...Object.values(body), Reflect.get(Object(context), 'name') ?? context]).toEqual(
       expect.arrayContaining([reported.context, reported.description, reported.url]),
     )
     const words = {
       pending: /^(pending|INPROGRESS)$/,
       running: /^(pending|running|INPROGRESS)$/,
-      success: /^success(ful)?$/i,
+      success: /^succe(ss|ssful|eded)$/i,
       failure: /^fail(ure|ed)$/i,
-      canceled: /^(error|canceled|STOPPED)$/,
-      skipped: /^(failure|canceled|STOPPED)$/,
+      canceled: /^(error|canceled|CANCELLED|STOPPED)$/,
+      skipped: /^(failure|error|canceled|CANCELLED|STOPPED)$/,
     }
     expect(shown).toMatch(words[state])
   })
@@ -266,7 +312,8 @@ describe.each(withApi)('the API of $type', ({ status, token, repositories }) => 
       : connection
     const found = await token.find(tools, own, 'acme/app', { contents: 'read' })
     expect(found).toBe(isApp ? 'an-installation-token' : 'a-token')
-    expect(Object.values(token.apiHeaders('a-token')).join(' ')).toContain('a-token')
+    const sent = type === 'azure_devops' ? Buffer.from(':a-token').toString('base64') : 'a-token'
+    expect(Object.values(token.apiHeaders('a-token')).join(' ')).toContain(sent)
     expect(token.gitUsername).toMatch(/^[\w-]+$/)
     const none = { ...connection, token_sealed: null, token_key_id: null }
     expect(await token.find(tools, none, 'acme/app', {})).toBeNull()

@@ -2,22 +2,28 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { badRequest } from '../lib/errors.ts'
+import { azureDevOps } from './azure-devops/host.ts'
 import { bitbucket } from './bitbucket/host.ts'
+import { bitbucketServer } from './bitbucket-server/host.ts'
 import { forgejo, gitea } from './gitea/host.ts'
 import { github, githubApp, githubEnterpriseApp } from './github/host.ts'
 import { gitlab } from './gitlab/host.ts'
+import { gogs } from './gogs/host.ts'
 import type { SourceHost } from './host.ts'
 import { plain } from './plain/host.ts'
 
 /**
- * A delivery is from the first host here that identifies it: Gitea and Forgejo send GitHub's headers too, and `git` accepts
- * every request.
+ * A delivery is from the first host here that identifies it: Gitea and Forgejo send the headers of Gogs and GitHub too, both
+ * kinds of Bitbucket have one header, and `git` accepts every request.
  */
 export const hosts = {
   gitea,
   forgejo,
+  gogs,
   gitlab,
+  bitbucket_server: bitbucketServer,
   bitbucket,
+  azure_devops: azureDevOps,
   github,
   github_app: githubApp,
   github_enterprise_app: githubEnterpriseApp,

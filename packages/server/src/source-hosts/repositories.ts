@@ -27,7 +27,8 @@ export const presentPlain = (found: Static<typeof PlainRepository>): HostReposit
 export function repositoryReader<S extends TSchema>(
   schema: S,
   key: string | null,
-  present: (found: Static<S>) => HostRepository,
+  /** Null: what is needed is missing. */
+  present: (found: Static<S>) => HostRepository | null,
 ): Pick<RepositoryApi, 'readList' | 'readOne'> {
   const check = checker(schema)
   const readOne = (body: unknown) => {
@@ -45,9 +46,11 @@ export function repositoryReader<S extends TSchema>(
   }
 }
 
-/** Hosts say it in the Link header, Bitbucket in the body. */
+/** Hosts say it in the Link header, both kinds of Bitbucket in the body. */
 export const hasNextPage = ({ headers }: OutboundResponse, body: unknown): boolean =>
-  /rel="?next\b/.test(headers['link'] ?? '') || typeof Reflect.get(Object(body), 'next') === 'string'
+  /rel="?next\b/.test(headers['link'] ?? '') ||
+  typeof Reflect.get(Object(body), 'next') === 'string' ||
+  Reflect.get(Object(body), 'isLastPage') === false
 
 /** Leaves out what is null. */
 export const withQuery = (path: string, query: Readonly<Record<string, string | number | null>>): string => {

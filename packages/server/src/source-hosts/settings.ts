@@ -12,6 +12,7 @@ const hosts: Readonly<Record<string, ProviderId>> = {
   'github.com': 'github',
   'gitlab.com': 'gitlab',
   'bitbucket.org': 'bitbucket',
+  'dev.azure.com': 'azure_devops',
 }
 
 const common = {
@@ -78,6 +79,12 @@ const github = {
 /** For hosts without checks, which would show the failing lines. */
 const commented = { failure_comment: false }
 
+const forked = {
+  build_pull_request_forks: false,
+  trust_pull_request_forks: false,
+  prefix_pull_request_fork_branch_names: true,
+}
+
 const gitlab = { build_pull_request_merge: false }
 
 const defaults: Readonly<Record<ProviderId, Settings>> = {
@@ -86,8 +93,11 @@ const defaults: Readonly<Record<ProviderId, Settings>> = {
   gitlab: { ...common, ...commented, ...gitlab },
   gitlab_ee: { ...common, ...commented, ...gitlab },
   bitbucket: { ...common, ...commented },
+  bitbucket_server: { ...common, ...forked },
+  azure_devops: { ...common, ...forked },
   gitea: { ...common, ...commented, ...detailed },
   forgejo: { ...common, ...commented, ...detailed },
+  gogs: { ...common },
   private: {},
 }
 
@@ -117,7 +127,10 @@ export function providerOf(repository: string): ProviderId {
 /** Aliases of a host count as one, as in the column `repository_host`. */
 export function hostOf(repository: string): string | null {
   const host = locate(repository)?.host.toLowerCase() ?? null
-  return host?.replace(/^(?:www|ssh|altssh)\.(github\.com|gitlab\.com|bitbucket\.org)$/, '$1') ?? null
+  return (
+    host?.replace(/^(?:www|ssh|altssh)\.(github\.com|gitlab\.com|bitbucket\.org|dev\.azure\.com)$/, '$1') ??
+    null
+  )
 }
 
 /** As in the column `repository_port`. Null: the address is not of http. */

@@ -11,6 +11,7 @@ import {
   giteaEvent,
   githubEvent,
   hosts,
+  pathAt,
   type Host,
   type TestDelivery,
 } from '../../test/deliveries.ts'
@@ -46,7 +47,7 @@ const everySetting = {
 
 const aPipelineOn = (host: Host, settings: object = {}) =>
   aPipeline(app, org, 'steps: [{ command: make }]', {
-    repository: `https://${domains[host]}/acme/app.git`,
+    repository: `https://${domains[host]}/${pathAt(host)}`,
     provider_settings: JSON.stringify({ ...everySetting, ...settings }),
   })
 
@@ -129,6 +130,12 @@ const pullEvents: Record<Host, TestDelivery[]> = {
     aPullRequest('gitlab', { fork: true, action }),
   ),
   bitbucket: ['opened', 'synchronize'].map((action) => aPullRequest('bitbucket', { fork: true, action })),
+  bitbucket_server: ['opened', 'synchronize', 'edited'].map((action) =>
+    aPullRequest('bitbucket_server', { fork: true, action }),
+  ),
+  azure_devops: ['opened', 'synchronize'].map((action) =>
+    aPullRequest('azure_devops', { fork: true, action }),
+  ),
 }
 
 describe('abuse case R3: an event that names a commit of a fork', () => {

@@ -16,6 +16,7 @@ import {
   deliver,
   domains,
   hosts,
+  pathAt,
   sign,
   webhookPath,
   type Host,
@@ -32,7 +33,9 @@ beforeAll(async () => {
 })
 
 const aPipelineOn = (host: Host) =>
-  aPipeline(app, org, 'steps: [{ command: make }]', { repository: `https://${domains[host]}/acme/app.git` })
+  aPipeline(app, org, 'steps: [{ command: make }]', {
+    repository: `https://${domains[host]}/${pathAt(host)}`,
+  })
 
 const buildCount = async (pipeline: { id: string }) =>
   (await app.db.selectFrom('builds').select('id').where('pipeline_id', '=', pipeline.id).execute()).length

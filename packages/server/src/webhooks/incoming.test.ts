@@ -21,6 +21,8 @@ const repositories: Record<Host, string> = {
   forgejo: 'https://forge.example.com/acme/app.git',
   gitlab: 'https://gitlab.com/acme/app.git',
   bitbucket: 'git@bitbucket.org:acme/app.git',
+  bitbucket_server: 'ssh://git@bitbucket.example.com:7999/acme/app.git',
+  azure_devops: 'git@ssh.dev.azure.com:v3/acme/work/app',
 }
 
 let org: TestOrganization
@@ -94,7 +96,11 @@ describe('POST webhook_url', () => {
         branch: 'feature',
         commit: expect.stringMatching(new RegExp(`^${commitOf('feature').slice(0, 12)}`)),
         message: 'Add a wheel',
-        pull_request: { id: '7', base: 'main', repository: expect.stringContaining('acme/app') },
+        pull_request: {
+          id: '7',
+          base: 'main',
+          repository: expect.stringMatching(/acme\/(work\/_git\/)?app/),
+        },
       },
     ])
     const { pull_request: kept } = await app.db
@@ -102,7 +108,11 @@ describe('POST webhook_url', () => {
       .select('pull_request')
       .where('pipeline_id', '=', pipeline.id)
       .executeTakeFirstOrThrow()
-    expect(kept).toMatchObject({ draft: true, fork: false, labels: host === 'bitbucket' ? [] : ['bug'] })
+    expect(kept).toMatchObject({
+      draft: true,
+      fork: false,
+      labels: host.startsWith('bitbucket') ? [] : ['bug'],
+    })
   })
 
   it.each(hosts)('builds a tag from %s, where build_tags is on', async (host) => {

@@ -30,6 +30,8 @@ const repositories: Record<Host, string> = {
   forgejo: 'https://forge.example.com/acme/app.git',
   gitlab: 'https://gitlab.com/acme/app.git',
   bitbucket: 'git@bitbucket.org:acme/app.git',
+  bitbucket_server: 'https://bitbucket.example.com/scm/acme/app.git',
+  azure_devops: 'https://dev.azure.com/acme/work/_git/app',
 }
 
 const aPipelineWith = (settings: object, given: object = {}, host: Host = 'github') =>

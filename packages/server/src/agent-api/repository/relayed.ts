@@ -51,16 +51,23 @@ export async function findRelayed(ctx: Context, job: RunningJob): Promise<FoundR
     }
   }
   const { build_pull_request_merge, build_pull_request_merge_commits } = hostSettings(found.settings)
-  const folder = found.provider.startsWith('gitlab') ? 'refs/merge-requests' : 'refs/pull'
   const isMerge = build_pull_request_merge || build_pull_request_merge_commits
   return {
     ok: true,
     relayed: {
       repository,
       limits: {
-        refs: [`${folder}/${pull.id}/head`, ...(isMerge ? [`${folder}/${pull.id}/merge`] : [])],
+        refs: refsOf(found.provider, pull.id, isMerge),
         commit: /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(found.commit) ? found.commit : null,
       },
     },
   }
+}
+
+/** Where the host keeps the commits of a pull request. */
+function refsOf(provider: string, id: string, isMerge: boolean): string[] {
+  if (provider === 'bitbucket_server') return [`refs/pull-requests/${id}/from`]
+  if (provider === 'azure_devops') return [`refs/pull/${id}/merge`]
+  const folder = provider.startsWith('gitlab') ? 'refs/merge-requests' : 'refs/pull'
+  return [`${folder}/${id}/head`, ...(isMerge ? [`${folder}/${id}/merge`] : [])]
 }

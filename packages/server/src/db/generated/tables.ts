@@ -971,7 +971,6 @@ export interface Tables {
     created_at: Generated<string>
     created_by: string | null
     archived_at: string | null
-    repository_host: Generated<string | null>
     poll_interval_seconds: number | null
     webhook_token_hash: Buffer | null
     webhook_token_sealed: Buffer | null
@@ -982,6 +981,7 @@ export interface Tables {
     host_webhook_id: string | null
     host_webhook_repository: string | null
     repository_port: Generated<number | null>
+    repository_host: Generated<string | null>
   }
   polled_refs: {
     pipeline_id: string

@@ -4,11 +4,11 @@ import type { HookApi } from '../host.ts'
 import { withQuery } from '../repositories.ts'
 import { repositoryPath } from '../status.ts'
 
-const events = ['push', 'delete', 'pull_request', 'pull_request_sync', 'pull_request_label']
+const allEvents = ['push', 'delete', 'pull_request', 'pull_request_sync', 'pull_request_label']
 
 const hooksOf = (repository: string) => `/repos/${repositoryPath(repository)}/hooks`
 
-export const hooksOfType = (type: 'gitea' | 'forgejo'): HookApi => ({
+export const hooksOfType = (type: 'gitea' | 'forgejo' | 'gogs', events = allEvents): HookApi => ({
   events,
   needs: 'the scope write:repository, of an account that administers the repository',
   // The host's own limit, unless its operator changes it.

@@ -1,13 +1,13 @@
 // Gitea, and Forgejo, which descends from it and has the same API.
 import { jsonHeaders, storedToken } from '../api.ts'
-import type { SourceHost } from '../host.ts'
+import type { SourceHost, Webhook } from '../host.ts'
 import { comments } from './comments.ts'
 import { hooksOfType } from './hooks.ts'
 import { repositories } from './repositories.ts'
 import { status } from './status.ts'
 import { webhook } from './webhook.ts'
 
-const hostOf = (type: 'gitea' | 'forgejo', name: string): SourceHost => ({
+export const hostOf = (type: 'gitea' | 'forgejo' | 'gogs', name: string, webhook: Webhook): SourceHost => ({
   name,
   publicUrl: null,
   apiUrlOf: (url) => `${url}/api/v1`,
@@ -20,5 +20,5 @@ const hostOf = (type: 'gitea' | 'forgejo', name: string): SourceHost => ({
   token: storedToken('oauth2', (secret) => ({ ...jsonHeaders, Authorization: `token ${secret}` })),
 })
 
-export const gitea = hostOf('gitea', 'Gitea')
-export const forgejo = hostOf('forgejo', 'Forgejo')
+export const gitea = hostOf('gitea', 'Gitea', webhook)
+export const forgejo = hostOf('forgejo', 'Forgejo', webhook)

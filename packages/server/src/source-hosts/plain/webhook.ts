@@ -21,6 +21,7 @@ export const webhook: Webhook = {
 }
 
 function readLines(text: string): HostEvent[] {
+  if (/^\s*[[{]/.test(text)) throw badRequest(noHost)
   if (!isStorable(text)) throw badRequest('The body contains characters that cannot be stored.')
   const updates: { line: RegExpExecArray; more: string[] }[] = []
   for (const line of text.replaceAll('\r', '').split('\n')) {
@@ -33,6 +34,9 @@ function readLines(text: string): HostEvent[] {
   if (updates.length > mostRefs) throw badRequest(`One delivery may tell of ${mostRefs} refs at most.`)
   return updates.map(({ line, more }) => readUpdate(line, more.join('\n')))
 }
+
+const noHost =
+  'The delivery is of no source host that Millrace reads: GitHub, GitLab, Bitbucket, Bitbucket Data Center, Azure DevOps, Gitea, Forgejo or Gogs.'
 
 const notUnderstood = () =>
   badRequest('The body must begin with the lines of a post-receive hook: old commit, new commit, ref.')

@@ -17,8 +17,11 @@ export const hostTypes: Readonly<Record<HostType, HostFields>> = {
   github_enterprise_app: { name: 'GitHub Enterprise, with an App', publicUrl: null, credentials: 'app' },
   gitlab: { name: 'GitLab', publicUrl: 'https://gitlab.com', credentials: 'token' },
   bitbucket: { name: 'Bitbucket', publicUrl: 'https://bitbucket.org', credentials: 'token' },
+  bitbucket_server: { name: 'Bitbucket Data Center', publicUrl: null, credentials: 'token' },
+  azure_devops: { name: 'Azure DevOps', publicUrl: 'https://dev.azure.com', credentials: 'token' },
   gitea: { name: 'Gitea', publicUrl: null, credentials: 'token' },
   forgejo: { name: 'Forgejo', publicUrl: null, credentials: 'token' },
+  gogs: { name: 'Gogs', publicUrl: null, credentials: 'token' },
   git: { name: 'A plain git server', publicUrl: null, credentials: null },
 }
 
@@ -29,7 +32,7 @@ function rightsOf(connection: Credentials): string[] {
   const { type, token, app_id: app, webhook_secret: secret, checkout_enabled: isForCheckouts } = connection
   const isApp = hostTypes[type].credentials === 'app' && app !== null
   return [
-    ...(token !== null || isApp ? ['Sends commit statuses'] : []),
+    ...((token !== null && type !== 'gogs') || isApp ? ['Sends commit statuses'] : []),
     ...(isApp ? ['writes checks'] : []),
     ...((token !== null || isApp) && isForCheckouts ? ['lets jobs read their repository'] : []),
     ...(secret === null ? [] : ['checks the signatures of webhooks']),

@@ -164,6 +164,18 @@ describe('a commit status', () => {
         description: 'Build #1 is running',
       }),
     ],
+    [
+      'bitbucket_server',
+      `/projects/acme/repos/app/commits/${commitOf('head')}/builds`,
+      { authorization: 'Bearer a-token-of-the-host-1234' },
+      (url: string, key: string) => ({
+        key,
+        name: key,
+        state: 'INPROGRESS',
+        url,
+        description: 'Build #1 is running',
+      }),
+    ],
   ])('goes to %s as its API wants it', async (type, path, headers, body) => {
     await connect(type)
     const pipeline = await aPublished('steps: [{ command: a }]')

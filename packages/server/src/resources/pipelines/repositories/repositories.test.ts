@@ -64,6 +64,23 @@ const atBitbucket = {
   },
   mainbranch: { name: 'main' },
 }
+const atServer = {
+  slug: 'app',
+  project: { key: 'ACME' },
+  links: {
+    clone: [
+      { name: 'ssh', href: 'ssh://git@git.example.com:7999/acme/app.git' },
+      { name: 'http', href: 'https://git.example.com/scm/acme/app.git' },
+    ],
+    self: [{ href: 'https://git.example.com/projects/ACME/repos/app/browse' }],
+  },
+}
+const shownAtServer = {
+  full_name: 'ACME/app',
+  html_url: 'https://git.example.com/projects/ACME/repos/app',
+  clone_url: 'https://git.example.com/scm/acme/app.git',
+  default_branch: null,
+}
 const next = { Link: '<https://git.example.com/next>; rel="next", <https://git.example.com/x>; rel="last"' }
 
 const url = '/v2/organizations/{org.slug}/repository_connections/{id}/repositories'
@@ -89,15 +106,21 @@ describe(`GET ${url}`, () => {
       { values: [atBitbucket], next: 'https://api.bitbucket.org/next' },
       '/repositories/acme?q=full_name+%7E+%22p%5C%22p%22&sort=full_name&pagelen=2&page=3',
     ],
+    [
+      'bitbucket_server',
+      '&search=pp&workspace=ACME',
+      { values: [atServer], isLastPage: false, nextPageStart: 6 },
+      '/repos?name=pp&projectkey=ACME&start=4&limit=2',
+    ],
   ])('lists a page as %s answers it, with its token', async (type, query, body, path) => {
     const repositories = await connect(type)
-    host.answering = answerWith(200, body, type === 'bitbucket' ? {} : next)
+    host.answering = answerWith(200, body, type.startsWith('bitbucket') ? {} : next)
     const answer = await get(`${repositories}?per_page=2&page=3${query}`)
-    expect([answer.status, answer.list]).toEqual([200, [plain]])
+    expect([answer.status, answer.list]).toEqual([200, [type === 'bitbucket_server' ? shownAtServer : plain]])
     expect(answer.headers.get('link')).toMatch(/page=4[^,]*>; rel="next"/)
     expect(host.received.map((one) => [one.method, one.path])).toEqual([['GET', path]])
     expect(JSON.stringify(host.received[0]?.headers)).toContain('the-token-of-the-host')
-    host.answering = answerWith(200, type === 'bitbucket' ? { values: [] } : body)
+    host.answering = answerWith(200, type.startsWith('bitbucket') ? { values: [], isLastPage: true } : body)
     expect((await get(repositories + '?workspace=acme')).headers.get('link')).toBeNull()
   })
 

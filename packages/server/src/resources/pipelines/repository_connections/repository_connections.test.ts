@@ -119,7 +119,7 @@ describe('POST /organizations/{org.slug}/repository_connections', () => {
     ],
     [
       { type: 'svn', url: 'https://a.example.com' },
-      'type must be "github", "github_app", "github_enterprise_app", "gitlab", "bitbucket", "gitea", "forgejo" or "git"',
+      'type must be "github", "github_app", "github_enterprise_app", "gitlab", "bitbucket", "bitbucket_server", "azure_devops", "gitea", "forgejo", "gogs" or "git"',
     ],
   ])('answers 422: %#', async (body, reason) => {
     const answer = await call('POST', '', body)

@@ -3,7 +3,19 @@ import { oneOf, optional, orNull, text, Timestamp, timestamp, Uuid } from '../..
 import { UserOrNull } from '../../people/user/schema.ts'
 
 const ConnectionType = oneOf(
-  ['github', 'github_app', 'github_enterprise_app', 'gitlab', 'bitbucket', 'gitea', 'forgejo', 'git'],
+  [
+    'github',
+    'github_app',
+    'github_enterprise_app',
+    'gitlab',
+    'bitbucket',
+    'bitbucket_server',
+    'azure_devops',
+    'gitea',
+    'forgejo',
+    'gogs',
+    'git',
+  ],
   '`github_app` is github.com, `github_enterprise_app` a GitHub of your own, both by a GitHub App; `git` is a plain git server, without an API.',
 )
 export type ConnectionType = Static<typeof ConnectionType>

@@ -8,7 +8,11 @@ const fields = {
   status: integer('The status that the sender got.'),
   message: text('What was done, or why nothing was.'),
   build: orNull(
-    Type.Object({ id: Uuid, number: integer('Number of the build within its pipeline.'), url: Type.String() }),
+    Type.Object({
+      id: Uuid,
+      number: integer('Number of the build within its pipeline.'),
+      url: Type.String(),
+    }),
     'The build; null where none was made.',
   ),
   body_bytes: integer('Length of the body.'),

@@ -71,7 +71,11 @@ describe('GET /v2/organizations/{org.slug}/pipelines/{slug}/triggers/{id}/delive
     const { send, trigger, path, token } = await aTrigger({ signature: 'none' })
     await send('{}')
     await app.request('DELETE', path.replace('/deliveries', ''), { token })
-    const rows = await app.db.selectFrom('trigger_deliveries').select('id').where('trigger_id', '=', String(trigger.id)).execute()
+    const rows = await app.db
+      .selectFrom('trigger_deliveries')
+      .select('id')
+      .where('trigger_id', '=', String(trigger.id))
+      .execute()
     expect(rows).toEqual([])
     expect((await app.request('GET', path, { token })).status).toBe(404)
   })

@@ -70,7 +70,9 @@ describe('a payload', () => {
       env: { A: { pointer: '/a', default: '' } },
     })
     const huge = 'x'.repeat(900_000)
-    expect((await send(JSON.stringify({ a: huge }))).body.message).toMatch(/more than 65536 characters at \/a/)
+    expect((await send(JSON.stringify({ a: huge }))).body.message).toMatch(
+      /more than 65536 characters at \/a/,
+    )
     expect((await send(JSON.stringify({ branch: huge }))).status).toBe(422)
     expect(await builds()).toEqual([])
   })

@@ -18,12 +18,7 @@ export type Judged =
   | { kind: 'ignored'; reason: string }
 
 /** Throws for what the sender or the owner must mend. */
-export async function judge(
-  trx: Trx,
-  ctx: Context,
-  trigger: Armed,
-  payload: object,
-): Promise<Judged> {
+export async function judge(trx: Trx, ctx: Context, trigger: Armed, payload: object): Promise<Judged> {
   refuseDisarmed(trigger)
   const request = await requestOf(trx, trigger, mapPayload(trigger, trigger.pipeline.default_branch, payload))
   const reason = refuseByCondition(trigger, request, payload)
@@ -48,7 +43,11 @@ function refuseDisarmed({ enabled, owner_may_build }: Armed): void {
   )
 }
 
-async function requestOf(trx: Trx, trigger: Armed, { branch, commit, message, env }: MappedBuild): Promise<BuildRequest> {
+async function requestOf(
+  trx: Trx,
+  trigger: Armed,
+  { branch, commit, message, env }: MappedBuild,
+): Promise<BuildRequest> {
   return {
     pipelineId: trigger.pipeline.id,
     source: 'webhook',

@@ -19,7 +19,9 @@ export function presentTrigger(
     name: trigger.name,
     enabled: trigger.enabled,
     address:
-      keys === null ? '' : `${url}/deliver/trigger/${keys.open(trigger.address_sealed, trigger.address_key_id)}`,
+      keys === null
+        ? ''
+        : `${url}/deliver/trigger/${keys.open(trigger.address_sealed, trigger.address_key_id)}`,
     branch: trigger.branch,
     commit: trigger.commit,
     message: trigger.message,

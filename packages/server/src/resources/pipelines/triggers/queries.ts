@@ -71,7 +71,9 @@ export async function lockInPipeline(
   id: string,
 ): Promise<TriggerRow | undefined> {
   await sql`
-    select from pipeline_triggers where organization_id = ${orgId} and id = ${id} for no key update`.execute(trx)
+    select from pipeline_triggers where organization_id = ${orgId} and id = ${id} for no key update`.execute(
+    trx,
+  )
   return findInPipeline(trx, orgId, pipelineSlug, id)
 }
 
@@ -123,7 +125,8 @@ export async function deleteInOrg(trx: Trx, orgId: string, id: string): Promise<
 }
 
 /** What a request to the address of a trigger is for. */
-export interface Addressed extends SealedSecret, Pick<TriggerFields, 'enabled' | 'signature' | 'signature_header'> {
+export interface Addressed
+  extends SealedSecret, Pick<TriggerFields, 'enabled' | 'signature' | 'signature_header'> {
   id: string
   organization_id: string
   pipeline_id: string

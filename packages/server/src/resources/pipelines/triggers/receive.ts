@@ -58,10 +58,15 @@ interface Read {
   log: { at: string } & ReturnType<typeof describeRequest>
 }
 
-async function takeIn(ctx: Context, addressed: Addressed, { payload, deliveryId, log }: Read): Promise<TriggerAnswer> {
+async function takeIn(
+  ctx: Context,
+  addressed: Addressed,
+  { payload, deliveryId, log }: Read,
+): Promise<TriggerAnswer> {
   const { organization_id, pipeline_id } = addressed
   const of = { organization_id, id: pipeline_id }
-  const claim = deliveryId === null ? null : `trigger ${addressed.id} ${hashToken(deliveryId).toString('hex')}`
+  const claim =
+    deliveryId === null ? null : `trigger ${addressed.id} ${hashToken(deliveryId).toString('hex')}`
   const { answer, followUps } = await inTransaction(ctx.db, async (trx) => {
     const trigger = await triggers.lockArmed(trx, organization_id, addressed.id)
     if (trigger === undefined) throw notFound('No trigger found')

@@ -78,13 +78,25 @@ export function mapPayload(
     if (text.trim() === '') throw refused(`The ${field} is blank.`)
     if (text.length > longestBranch) throw refused(`The ${field} has more than ${longestBranch} characters.`)
   }
-  const env = Object.entries(trigger.env).map(([name, value]) => [name, readValue(`variable ${name}`, value, payload)])
-  return { branch, commit, message: message.slice(0, longestMessage).toWellFormed(), env: Object.fromEntries(env) }
+  const env = Object.entries(trigger.env).map(([name, value]) => [
+    name,
+    readValue(`variable ${name}`, value, payload),
+  ])
+  return {
+    branch,
+    commit,
+    message: message.slice(0, longestMessage).toWellFormed(),
+    env: Object.fromEntries(env),
+  }
 }
 
 const longestValue = 65_536
 
-function readValue(field: string, { pointer, text, default: fallback }: MappedValue, payload: object): string {
+function readValue(
+  field: string,
+  { pointer, text, default: fallback }: MappedValue,
+  payload: object,
+): string {
   if (pointer === undefined) return text ?? ''
   const found = findAt(payload, pointer)
   if (found === undefined || found === null) {
@@ -92,7 +104,9 @@ function readValue(field: string, { pointer, text, default: fallback }: MappedVa
     throw refused(`The payload has nothing at ${pointer} for the ${field}, and there is no default.`)
   }
   if (typeof found === 'object') {
-    throw refused(`The payload has ${Array.isArray(found) ? 'a list' : 'an object'} at ${pointer}, which cannot be the ${field}.`)
+    throw refused(
+      `The payload has ${Array.isArray(found) ? 'a list' : 'an object'} at ${pointer}, which cannot be the ${field}.`,
+    )
   }
   const value = String(found)
   if (field !== 'message' && value.length > longestValue) {

@@ -39,28 +39,28 @@ const Signature = oneOf(
 )
 
 const fields = {
-    id: Uuid,
-    url: Type.String(),
-    name: Type.String(),
-    enabled: boolean('Whether it makes builds.'),
-    address: text(
-      'Where payloads are sent. Empty unless the caller may edit the pipeline and the token has `write_pipelines`.',
-    ),
-    branch: orNull(MappedValue, 'Branch of the builds; null: the default branch.'),
-    commit: orNull(MappedValue, 'Commit of the builds; null: HEAD.'),
-    message: orNull(MappedValue, 'Message of the builds; null: the name of the trigger.'),
-    env: Type.Record(Type.String(), MappedValue),
-    condition: orNull(
-      text('Builds are made only where it holds: a condition as of a step, with `payload("/pointer")`.'),
-    ),
-    signature: Signature,
-    signature_header: orNull(text('The header of the signature or token.')),
-    created_at: Timestamp,
-    created_by: UserOrNull,
-    pipeline: Type.Object(
-      { id: Uuid, slug: Type.String(), url: Type.String() },
-      { description: 'The pipeline.' },
-    ),
+  id: Uuid,
+  url: Type.String(),
+  name: Type.String(),
+  enabled: boolean('Whether it makes builds.'),
+  address: text(
+    'Where payloads are sent. Empty unless the caller may edit the pipeline and the token has `write_pipelines`.',
+  ),
+  branch: orNull(MappedValue, 'Branch of the builds; null: the default branch.'),
+  commit: orNull(MappedValue, 'Commit of the builds; null: HEAD.'),
+  message: orNull(MappedValue, 'Message of the builds; null: the name of the trigger.'),
+  env: Type.Record(Type.String(), MappedValue),
+  condition: orNull(
+    text('Builds are made only where it holds: a condition as of a step, with `payload("/pointer")`.'),
+  ),
+  signature: Signature,
+  signature_header: orNull(text('The header of the signature or token.')),
+  created_at: Timestamp,
+  created_by: UserOrNull,
+  pipeline: Type.Object(
+    { id: Uuid, slug: Type.String(), url: Type.String() },
+    { description: 'The pipeline.' },
+  ),
 }
 
 export const Trigger = Type.Object(fields, { title: 'PipelineTrigger' })
@@ -126,7 +126,10 @@ export const UpdateTrigger = Type.Object(
 export type CreateTriggerBody = Static<typeof CreateTrigger>
 export type UpdateTriggerBody = Static<typeof UpdateTrigger>
 
-const Payload = Type.Object({}, { additionalProperties: true, description: 'A payload as a sender sends it.' })
+const Payload = Type.Object(
+  {},
+  { additionalProperties: true, description: 'A payload as a sender sends it.' },
+)
 
 export const DryRun = Type.Object(
   { payload: Payload },
@@ -155,7 +158,11 @@ export const TriggerAnswer = Type.Object(
   {
     message: text('What was done, or why nothing was.'),
     build: orNull(
-      Type.Object({ id: Uuid, number: integer('Number of the build within its pipeline.'), web_url: Type.String() }),
+      Type.Object({
+        id: Uuid,
+        number: integer('Number of the build within its pipeline.'),
+        web_url: Type.String(),
+      }),
       'The build; null where none was made.',
     ),
     replayed: boolean('Received before: this is what was done then.'),

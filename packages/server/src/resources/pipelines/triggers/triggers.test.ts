@@ -78,7 +78,8 @@ describe('POST /v2/organizations/{org.slug}/pipelines/{slug}/triggers', () => {
       .where('id', '=', String(id))
       .executeTakeFirstOrThrow()
     const text = JSON.stringify(stored)
-    for (const hidden of [String(secret), here(answer.body.address).slice(-50)]) expect(text).not.toContain(hidden)
+    for (const hidden of [String(secret), here(answer.body.address).slice(-50)])
+      expect(text).not.toContain(hidden)
     expect(await auditTrail(app, org, 'PIPELINE_TRIGGER_CREATED')).toMatchObject([
       { data: { name: 'Base image', signature: 'hmac_sha256' } },
     ])
@@ -256,7 +257,9 @@ describe('POST /deliver/trigger/{address}', () => {
   it('builds the newest commit of the default branch, named as the trigger, without a mapping', async () => {
     const { post, builds } = await aPlace()
     await send((await post({ signature: 'none' })).body, '{}')
-    expect(await builds()).toMatchObject([{ branch: 'trunk', commit: 'HEAD', message: 'Base image', env: {} }])
+    expect(await builds()).toMatchObject([
+      { branch: 'trunk', commit: 'HEAD', message: 'Base image', env: {} },
+    ])
   })
 
   it('takes the signature of a chosen header, in the form of GitHub or plain, and the token of one', async () => {
@@ -281,7 +284,10 @@ describe('POST /deliver/trigger/{address}', () => {
     }
     expect((await send(made, text, signed('chosen by the sender', text))).status).toBe(401)
     expect((await send(made, `${text} `, { 'X-Hub-Signature-256': hex })).status).toBe(401)
-    const { body: token } = await ask('PATCH', made.id, { signature: 'token', secret: 'a token of the sender' })
+    const { body: token } = await ask('PATCH', made.id, {
+      signature: 'token',
+      secret: 'a token of the sender',
+    })
     for (const [value, status] of [
       ['Bearer a token of the sender', 200],
       ['a token of the sender', 200],
@@ -318,7 +324,11 @@ describe('POST /deliver/trigger/{address}', () => {
 
   it('says what the payload lacks, and builds it when it is sent again with it', async () => {
     const { post, builds } = await aPlace()
-    const { body: made } = await post({ signature: 'none', branch: { pointer: '/ref' }, env: { A: { pointer: '/a' } } })
+    const { body: made } = await post({
+      signature: 'none',
+      branch: { pointer: '/ref' },
+      env: { A: { pointer: '/a' } },
+    })
     const headers = { 'X-Acme-Delivery': 'one' }
     for (const [payload, message] of [
       [{ a: 'x' }, 'The payload has nothing at /ref for the branch, and there is no default.'],
@@ -396,7 +406,10 @@ describe('POST /deliver/trigger/{address}', () => {
     ])
     await ask('PATCH', made.id, {})
     expect((await send(made, '{}')).status).toBe(200)
-    expect((await builds()).map(({ creator }) => (creator as { id: string }).id)).toEqual([admin.id, owner.id])
+    expect((await builds()).map(({ creator }) => (creator as { id: string }).id)).toEqual([
+      admin.id,
+      owner.id,
+    ])
   })
 
   it('does not trust the head of a pull request from a fork', async () => {

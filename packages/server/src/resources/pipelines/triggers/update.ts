@@ -56,7 +56,12 @@ export async function createTrigger(
       throw notFound('No pipeline found')
     }
     const row = { id, organization_id: org.id, pipeline_id: pipeline.id, created_by: caller.user.id }
-    await triggers.insert(trx, { ...row, ...fields, ...makeAddress(ctx.keys), ...sealSecret(ctx.keys, secret) })
+    await triggers.insert(trx, {
+      ...row,
+      ...fields,
+      ...makeAddress(ctx.keys),
+      ...sealSecret(ctx.keys, secret),
+    })
     const data = Object.fromEntries(audited.map((key) => [key, fields[key]]))
     await audit(trx, org, caller, 'PIPELINE_TRIGGER_CREATED', { id, name: fields.name }, data)
     return getChanged(trx, org, pipelineSlug, id)
@@ -73,7 +78,8 @@ export async function updateTrigger(
     const before = await lock(trx, org, pipeline, id)
     const fields = mergeFields(before, body)
     const kept = before.signature === 'none' ? null : openSecret(ctx.keys, before)
-    const made = fields.signature !== 'none' && kept === null && body.secret === undefined ? newSecret() : undefined
+    const made =
+      fields.signature !== 'none' && kept === null && body.secret === undefined ? newSecret() : undefined
     const secret = fields.signature === 'none' ? null : (body.secret ?? kept ?? made ?? null)
     // Builds are made with the owner's rights, so the last person to change the trigger becomes its owner.
     await triggers.updateInOrg(trx, org.id, id, {

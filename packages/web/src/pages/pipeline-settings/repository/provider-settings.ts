@@ -109,6 +109,11 @@ const pasteSteps: Readonly<Record<string, string>> = {
     'On GitLab: Settings, Webhooks, Add new webhook. Triggers: push, tag push and merge request events.',
   bitbucket:
     'On Bitbucket: Repository settings, Webhooks, Add webhook. Triggers: push, and pull request created and updated.',
+  bitbucket_server:
+    'On Bitbucket: Repository settings, Webhooks, Create webhook. Events: push, and pull request opened, source branch updated, modified, merged, declined and deleted.',
+  azure_devops:
+    'On Azure DevOps: Project settings, Service hooks, Create subscription, Web Hooks; one each for: code pushed, pull request created, pull request updated. The secret of the connection is the basic authentication password.',
+  gogs: 'Settings, Webhooks, Add webhook of the repository. Content type application/json; events: push, create and delete.',
   gitea:
     'Settings, Webhooks, Add webhook of the repository. Content type application/json; events: push, create and pull requests.',
 }
