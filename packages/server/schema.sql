@@ -1746,6 +1746,22 @@ create table test_days (
   constraint test_days_test_fkey FOREIGN KEY (suite_id, test_id) REFERENCES tests(suite_id, id) ON DELETE CASCADE
 );
 
+create table test_labels (
+  organization_id uuid not null,
+  suite_id uuid not null,
+  test_id uuid not null,
+  name text not null,
+  color text,
+  source text not null,
+  set_by uuid,
+  set_at timestamp(3) with time zone not null,
+  last_evidence_at timestamp(3) with time zone,
+  constraint test_labels_pkey PRIMARY KEY (suite_id, test_id, name),
+  constraint test_labels_source_check CHECK ((source = ANY (ARRAY['detected'::text, 'person'::text]))),
+  constraint test_labels_set_by_fkey FOREIGN KEY (set_by) REFERENCES users(id) ON DELETE SET NULL,
+  constraint test_labels_test_fkey FOREIGN KEY (suite_id, test_id) REFERENCES tests(suite_id, id) ON DELETE CASCADE
+);
+
 create table test_results (
   run_id uuid not null,
   id uuid not null,
@@ -1759,6 +1775,7 @@ create table test_results (
   duration_seconds double precision,
   created_at timestamp(3) with time zone not null,
   test_id uuid,
+  variant uuid,
   constraint test_results_pkey PRIMARY KEY (run_id, id),
   constraint test_results_result_check CHECK ((result = ANY (ARRAY['passed'::text, 'failed'::text, 'skipped'::text, 'unknown'::text]))),
   constraint test_results_run_id_fkey FOREIGN KEY (run_id) REFERENCES test_runs(id) ON DELETE CASCADE
@@ -1802,9 +1819,18 @@ create table test_suites (
   application_name text,
   token_sealed bytea,
   token_key_id text,
+  flaky_on_same_commit boolean not null default true,
+  flaky_transitions integer default 4,
+  flaky_window integer not null default 20,
+  flaky_clear_days integer not null default 7,
+  flaky_clear_executions integer not null default 100,
+  quarantine_rule text,
+  quarantine_days integer not null default 14,
+  labels_checked_at timestamp(3) with time zone not null default now(),
   constraint test_suites_pkey PRIMARY KEY (id),
   constraint test_suites_hash_key UNIQUE (token_hash),
   constraint test_suites_slug_key UNIQUE (organization_id, slug),
+  constraint test_suites_quarantine_rule_check CHECK ((quarantine_rule = ANY (ARRAY['muted'::text, 'skipped'::text]))),
   constraint test_suites_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
   constraint test_suites_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
 );
@@ -1826,6 +1852,7 @@ create table tests (
   quarantine_owner_id uuid,
   quarantine_reason text,
   quarantine_expires_at timestamp(3) with time zone,
+  evidence_after timestamp(3) with time zone,
   constraint tests_pkey PRIMARY KEY (suite_id, id),
   constraint tests_state_check CHECK ((state = ANY (ARRAY['enabled'::text, 'muted'::text, 'skipped'::text]))),
   constraint tests_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
@@ -2093,10 +2120,13 @@ CREATE INDEX team_pipelines_pipeline ON team_pipelines USING btree (organization
 CREATE INDEX team_suites_organization ON team_suites USING btree (organization_id);
 CREATE INDEX team_suites_suite ON team_suites USING btree (suite_id);
 CREATE INDEX test_days_test ON test_days USING btree (suite_id, test_id, day);
+CREATE INDEX test_labels_name ON test_labels USING btree (suite_id, name);
 CREATE INDEX test_results_failed ON test_results USING btree (run_id, created_at, id) WHERE (result = 'failed'::text);
 CREATE INDEX test_results_test ON test_results USING btree (test_id, created_at, run_id) WHERE (test_id IS NOT NULL);
 CREATE INDEX test_runs_build ON test_runs USING btree (build_id, created_at, id) WHERE (build_id IS NOT NULL);
+CREATE INDEX test_runs_commit ON test_runs USING btree (suite_id, commit_sha);
 CREATE INDEX test_runs_page ON test_runs USING btree (suite_id, created_at, id);
+CREATE INDEX test_runs_updated ON test_runs USING btree (suite_id, updated_at);
 CREATE INDEX test_suites_page ON test_suites USING btree (organization_id, created_at, id);
 CREATE UNIQUE INDEX test_suites_pipeline ON test_suites USING btree (pipeline_id) WHERE (pipeline_id IS NOT NULL);
 CREATE INDEX tests_organization ON tests USING btree (organization_id);

@@ -712,6 +712,40 @@ const scenes: Partial<Record<Loop, Scene>> = {
     run: poller('retention'),
     isDone: isGone('test_runs', 'organization_id'),
   },
+  test_labels: {
+    table: 'test_suites',
+    column: 'id',
+    async make(org) {
+      const suite = newId()
+      await sql`
+        insert into test_suites (id, organization_id, name, slug, token_hash, labels_checked_at)
+        values (${suite}, ${org.id}, 'l', 'l', ${bytes()}, '2020-01-01')`.execute(app.db)
+      await sql`
+        insert into test_runs (id, organization_id, suite_id, key, created_at, updated_at)
+        values (${newId()}, ${org.id}, ${suite}, 'k', '2020-01-01', '2020-01-01')`.execute(app.db)
+      return suite
+    },
+    run: (ctx) => handlers.label_tests(ctx, {}),
+    isDone: (id) => finds(sql`select from test_suites where id = ${id} and labels_checked_at > '2020-01-01'`),
+  },
+  quarantines: {
+    table: 'tests',
+    column: 'suite_id',
+    async make(org) {
+      const suite = newId()
+      await sql`
+        insert into test_suites (id, organization_id, name, slug, token_hash)
+        values (${suite}, ${org.id}, 'q', 'q', ${bytes()})`.execute(app.db)
+      await sql`
+        insert into tests (organization_id, suite_id, id, scope, name, first_seen_at, last_seen_at, state, quarantine_expires_at)
+        values (${org.id}, ${suite}, ${newId()}, '', 'n', now(), now(), 'muted', '2020-01-01')`.execute(
+        app.db,
+      )
+      return suite
+    },
+    run: (ctx) => handlers.end_quarantines(ctx, {}),
+    isDone: (id) => finds(sql`select from tests where suite_id = ${id} and state = 'enabled'`),
+  },
   tests: {
     table: 'tests',
     column: 'suite_id',
@@ -888,5 +922,6 @@ const ownLoops: string[] = [
   'resources/notifications/services/load-snapshots.ts: for (const { orgId, buildId } of builds) {',
   'resources/people/access-token/revoke-inactive.ts: for (const organizationId of token.lost) {',
   'resources/pipelines/pipelines/seal-plain.ts: for (const { id, organization_id: orgId, repository, webhook_token: token } of rows) {',
+  "resources/tests/tests/quarantine.ts: for (const test of rows) await write(trx, suite.organizationId, suite.id, test, after, { kind: 'system' })",
   'webhooks/poll.ts: for (const move of found.moved.slice(0, mostMoves)) {',
 ]

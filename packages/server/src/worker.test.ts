@@ -211,6 +211,8 @@ const refusing: Handlers<unknown> = {
   expire_rate_limits: refuse,
   expire_sessions: refuse,
   expire_tests: refuse,
+  end_quarantines: refuse,
+  label_tests: refuse,
   expire_webhook_deliveries: refuse,
   expire_audit_events: refuse,
   expire_deliveries: refuse,

@@ -40,6 +40,8 @@ import { expireLogChunks } from './resources/builds/log/ingest/expire-chunks.ts'
 import { sealPlainSecrets } from './resources/pipelines/pipelines/seal-plain.ts'
 import { expireAll } from './resources/builds/retention/run.ts'
 import { expireTests } from './resources/tests/tests/expire.ts'
+import { labelTests } from './resources/tests/tests/label-tests.ts'
+import { endQuarantines } from './resources/tests/tests/quarantine.ts'
 import { fireDueSchedules } from './resources/pipelines/schedules/fire.ts'
 import { hasDue, scheduleTimes } from './resources/pipelines/schedules/queries.ts'
 import { loadSnapshots } from './resources/notifications/services/load-snapshots.ts'
@@ -75,6 +77,8 @@ export const handlers: Handlers<Context> = {
   expire_rate_limits: expireRateLimits,
   expire_sessions: expireSessions,
   expire_tests: expireTests,
+  end_quarantines: endQuarantines,
+  label_tests: labelTests,
   expire_webhook_deliveries: async (ctx) => {
     await expireWebhookDeliveries(ctx)
     await expirePushes(ctx)
@@ -243,6 +247,8 @@ export const rowsOfTasks: Readonly<Record<Kind, OverRows['rows']>> = {
     'sign_in_links',
   ],
   expire_tests: ['tests'],
+  end_quarantines: ['quarantines'],
+  label_tests: ['test_labels'],
   expire_webhook_deliveries: ['webhook_deliveries', 'repository_pushes'],
   make_partitions: partitions,
   poll_repository: oneRow,

@@ -105,6 +105,10 @@ const auditTypes = [
   'TEAM_SUITE_DELETED',
   'TEAM_SUITE_UPDATED',
   'TEAM_UPDATED',
+  'TEST_ENABLED', // ours
+  'TEST_LABELS_UPDATED', // ours
+  'TEST_MUTED', // ours
+  'TEST_SKIPPED', // ours
   'TOKEN_ISSUER_CREATED', // ours
   'TOKEN_ISSUER_DELETED', // ours
   'TOKEN_ISSUER_UPDATED', // ours

@@ -57,6 +57,8 @@ export const loops = {
   sign_in_links: 'a link that has expired',
   sso_starts: 'a sign-in that was not completed',
   status_reports: 'a commit status or comment to be reported',
+  quarantines: 'a test whose quarantine is over',
+  test_labels: 'a suite with new results',
   tests: 'a suite with tests that no longer run',
   token_use: 'a token that was used',
   tokens_inactive: 'a token that was idle for long',

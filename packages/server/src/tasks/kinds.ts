@@ -21,7 +21,9 @@ export interface Kinds {
   expire_rate_limits: NoPayload
   expire_sessions: NoPayload
   expire_tests: NoPayload
+  end_quarantines: NoPayload
   expire_webhook_deliveries: NoPayload
+  label_tests: NoPayload
   make_partitions: NoPayload
   poll_repository: { pipeline_id: string; organization_id: string; claim: string }
   report_commit_statuses: { pipeline_id: string }
@@ -60,7 +62,9 @@ export const schedule: Readonly<Record<CronKind, string>> = {
   expire_rate_limits: '*/5 * * * *',
   expire_sessions: '*/15 * * * *',
   expire_tests: '57 2 * * *',
+  end_quarantines: '* * * * *',
   expire_webhook_deliveries: '23 * * * *',
+  label_tests: '* * * * *',
   make_partitions: '13 * * * *',
   report_overdue_statuses: '* * * * *',
   revoke_inactive_tokens: '7 * * * *',

@@ -122,6 +122,7 @@ describe('POST /v1/uploads with JSON', () => {
     expect(await runsOf(build)).toEqual([
       {
         id: body.run_id,
+        web_url: `${app.ctx.config.url}/${org.slug}/${pipeline.slug}/builds/${build.number}`,
         url: body.run_url,
         suite: { id: expect.any(String), slug: 'unit' },
         build_id: build.id,

@@ -1254,6 +1254,17 @@ export interface Tables {
     duration_max: number | null
     durations: number[]
   }
+  test_labels: {
+    organization_id: string
+    suite_id: string
+    test_id: string
+    name: string
+    color: string | null
+    source: string
+    set_by: string | null
+    set_at: string
+    last_evidence_at: string | null
+  }
   test_results: {
     run_id: string
     id: string
@@ -1267,6 +1278,7 @@ export interface Tables {
     duration_seconds: number | null
     created_at: string
     test_id: string | null
+    variant: string | null
   }
   test_runs: {
     id: string
@@ -1300,6 +1312,14 @@ export interface Tables {
     application_name: string | null
     token_sealed: Buffer | null
     token_key_id: string | null
+    flaky_on_same_commit: Generated<boolean>
+    flaky_transitions: Generated<number | null>
+    flaky_window: Generated<number>
+    flaky_clear_days: Generated<number>
+    flaky_clear_executions: Generated<number>
+    quarantine_rule: string | null
+    quarantine_days: Generated<number>
+    labels_checked_at: Generated<string>
   }
   tests: {
     organization_id: string
@@ -1318,6 +1338,7 @@ export interface Tables {
     quarantine_owner_id: string | null
     quarantine_reason: string | null
     quarantine_expires_at: string | null
+    evidence_after: string | null
   }
   token_issuers: {
     id: string

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Caller, Organization } from '../../../auth/caller.ts'
-import { hasFullAccess, visiblePipelines } from '../../../auth/pipeline-access.ts'
+import { accessColumn, hasFullAccess, visiblePipelines } from '../../../auth/pipeline-access.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
 import { violatedUnique } from '../../../db/transaction.ts'
 import { notFound, validationFailed } from '../../../lib/errors.ts'
@@ -13,21 +13,33 @@ export interface SuiteFields {
   emoji: string | null
   color: string | null
   application_name: string | null
+  flaky_on_same_commit: boolean
+  flaky_transitions: number | null
+  flaky_window: number
+  flaky_clear_days: number
+  flaky_clear_executions: number
+  quarantine_rule: 'muted' | 'skipped' | null
+  quarantine_days: number
 }
 
 export interface SuiteRow extends SuiteFields {
   id: string
+  organization_id: string
   token_sealed: Buffer | null
   token_key_id: string | null
   /** Whether the caller may update and delete it, and see its token. */
   may_manage: boolean
+  /** Whether the caller may mute, skip, enable and label its tests. */
+  may_quarantine: boolean
   created_at: string
   created_by: UserRow | null
 }
 
 const select = (org: Organization, caller: Caller) => sql`
-  select s.id, s.slug, s.name, s.default_branch, s.emoji, s.color, s.application_name, s.token_sealed, s.token_key_id,
-    ${isManaged(org, caller)} as may_manage, s.created_at, ${userJson('creator')} as created_by
+  select s.id, s.slug, s.name, s.default_branch, s.emoji, s.color, s.application_name,
+    s.flaky_on_same_commit, s.flaky_transitions, s.flaky_window, s.flaky_clear_days, s.flaky_clear_executions,
+    s.quarantine_rule, s.quarantine_days, s.organization_id, s.token_sealed, s.token_key_id,
+    ${isManaged(org, caller)} as may_manage, ${mayQuarantine(org, caller)} as may_quarantine, s.created_at, ${userJson('creator')} as created_by
   from test_suites s left join users creator on creator.id = s.created_by`
 
 /** Members of a team that manages the suite. The caller's teams count even where pipelines are open to all. */
@@ -37,6 +49,11 @@ const isManaged = ({ role }: Organization, caller: Caller) =>
     : sql`exists (
         select from team_suites ts join team_members own on own.team_id = ts.team_id
         where ts.suite_id = s.id and ts.access_level = 'manage_and_read' and own.user_id = ${caller.user.id})`
+
+/** Those who manage the pipeline of a suite also decide which of its tests count. */
+const mayQuarantine = (org: Organization, caller: Caller) => sql`
+  (${isManaged(org, caller)} or exists (
+    select from pipelines p where p.id = s.pipeline_id and ${accessColumn(org, caller)} = 'manage'))`
 
 /**
  * For queries with `test_suites s`. The suite of a pipeline has its name, so it is shown only to those who see the pipeline.

@@ -1,18 +1,37 @@
 import { Type, type Static } from 'typebox'
-import { boolean, optional, orNull, text, Timestamp, Uuid } from '../../schema.ts'
+import { boolean, integer, oneOf, optional, orNull, text, Timestamp, Uuid, uuid } from '../../schema.ts'
 import { UserOrNull } from '../../people/user/schema.ts'
+
+const onSameCommit = 'Whether a test that failed and passed with one commit is flaky.'
+const transitions =
+  'A test that changed so often between passed and failed on the default branch is flaky; null: changes do not count.'
+const window = 'In how many of the newest runs of the default branch changes are counted.'
+const clearDays = 'After so many days without new evidence a test is no longer flaky.'
+const clearExecutions = 'After so many executions without new evidence a test is no longer flaky.'
+const rule = 'What becomes of tests that become flaky; null: nothing.'
+const ruleDays = 'For how many days the rule mutes or skips a test.'
 
 export const Suite = Type.Object(
   {
     id: Uuid,
     graphql_id: Type.String(),
+    organization_id: uuid('UUID of the organization.'),
     slug: Type.String(),
     name: Type.String(),
     url: Type.String(),
+    web_url: text('The page of the suite.'),
     default_branch: orNull(text('Branch that is built when none is named, and shown first.')),
     emoji: orNull(text('Emoji in colon syntax, such as `:rocket:`; null when none is set.')),
     color: orNull(text('Background of the emoji, such as `#FFE0F1`; null when none is set.')),
     application_name: orNull(text('What the tests are of, for people; null when none is set.')),
+    oidc_policy: Type.Null({ description: 'Always null: results are sent with the token of the suite.' }),
+    flaky_on_same_commit: boolean(onSameCommit),
+    flaky_transitions: orNull(integer(transitions)),
+    flaky_window: integer(window),
+    flaky_clear_days: integer(clearDays),
+    flaky_clear_executions: integer(clearExecutions),
+    quarantine_rule: orNull(oneOf(['muted', 'skipped'], rule)),
+    quarantine_days: integer(ruleDays),
     created_at: Timestamp,
     created_by: UserOrNull,
     api_token: Type.Optional(
@@ -67,10 +86,24 @@ const settings = {
   ),
 }
 
+const number = (description: string, minimum: number, maximum: number) =>
+  Type.Optional(Type.Integer({ minimum, maximum, description }))
+
+const rules = {
+  flaky_on_same_commit: Type.Optional(boolean(`${onSameCommit} Default true.`)),
+  flaky_transitions: optional(Type.Integer({ minimum: 2, maximum: 100 }), `${transitions} Default 4.`),
+  flaky_window: number(`${window} Default 20.`, 3, 100),
+  flaky_clear_days: number(`${clearDays} Default 7.`, 1, 90),
+  flaky_clear_executions: number(`${clearExecutions} Default 100.`, 1, 200),
+  quarantine_rule: optional(oneOf(['muted', 'skipped']), `${rule} Default null.`),
+  quarantine_days: number(`${ruleDays} Default 14.`, 1, 90),
+}
+
 export const CreateSuite = Type.Object(
   {
     name: Name,
     ...settings,
+    ...rules,
     team_ids: optional(
       Type.Array(Type.String({ format: 'uuid' }), { maxItems: 250 }),
       'UUIDs of teams whose members manage the suite.',
@@ -80,7 +113,7 @@ export const CreateSuite = Type.Object(
 )
 
 export const UpdateSuite = Type.Object(
-  { name: Type.Optional(Name), ...settings },
+  { name: Type.Optional(Name), ...settings, ...rules },
   { title: 'UpdateSuite', examples: [{ default_branch: 'trunk' }] },
 )
 

@@ -14,6 +14,8 @@ export interface OpenRun {
   originId: string
   /** The author of a fork decides what its tests are called and how they end, so its results are kept for its own build only. */
   fromFork: boolean
+  /** What the job ran: its step and the values of its matrix. Null: not known. */
+  variant: string | null
 }
 
 /** Results of further tests are kept with their run, but no row is made for these tests. */
@@ -67,9 +69,9 @@ async function addResults(trx: Trx, run: OpenRun, results: string, at: string): 
         with ordinality as n (id, scope, name, location, file_name, result, failure_reason, failure_expanded, duration_seconds, place)
     ), fresh as (
       insert into test_results (run_id, id, scope, name, location, file_name, result, failure_reason,
-        failure_expanded, duration_seconds, created_at, test_id)
+        failure_expanded, duration_seconds, created_at, test_id, variant)
       select ${run.id}, g.id, g.scope, g.name, g.location, g.file_name, g.result, g.failure_reason,
-        g.failure_expanded, g.duration_seconds, ${at}, g.test_id
+        g.failure_expanded, g.duration_seconds, ${at}, case when ${run.fromFork}::boolean then null else g.test_id end, ${run.variant}::uuid
       from given g
       on conflict (run_id, id) do nothing returning test_id, result, duration_seconds
     ), places as (
@@ -84,7 +86,6 @@ async function addResults(trx: Trx, run: OpenRun, results: string, at: string): 
           filter (where f.duration_seconds is not null))[1:${sql.lit(mostDurations)}], '{}')
       from fresh f join places p on p.test_id = f.test_id
         join tests t on t.suite_id = ${run.suiteId} and t.id = f.test_id
-      where not ${run.fromFork}::boolean
       group by f.test_id, p.place order by p.place
       on conflict (suite_id, day, test_id, origin_id) do update set
         passed_count = d.passed_count + excluded.passed_count, failed_count = d.failed_count + excluded.failed_count,

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { suiteUrl, testUrl } from '../suites/present.ts'
+import { suiteUrl, suiteWebUrl, testUrl, testWebUrl } from '../suites/present.ts'
 import type { FailedExecutionRow, RunRow } from './queries.ts'
 import type { FailedExecution, TestRun } from './schema.ts'
 
@@ -12,6 +12,10 @@ export function presentRun(url: string, orgSlug: string, run: RunRow): Static<ty
   return {
     id: run.id,
     url: runUrl(url, orgSlug, run.suite_slug, run.id),
+    web_url:
+      run.build_path === null
+        ? suiteWebUrl(url, orgSlug, run.suite_slug)
+        : `${url}/${orgSlug}/${run.build_path}`,
     suite: { id: run.suite_id, slug: run.suite_slug },
     build_id: run.build_id,
     state: run.is_running ? 'running' : 'finished',
@@ -50,6 +54,8 @@ export function presentFailedExecution(
     test_id: row.test_id,
     test_name: [row.scope, row.name].filter((part) => part !== '').join(' '),
     test_url: testUrl(url, orgSlug, run.suite_slug, row.test_id),
+    test_execution_url: `${testWebUrl(url, orgSlug, run.suite_slug, row.test_id)}?execution_id=${row.id}`,
+    tags: {},
     branch: run.branch,
     commit_sha: run.commit_sha,
     created_at: row.created_at,

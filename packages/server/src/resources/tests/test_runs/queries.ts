@@ -19,6 +19,8 @@ export interface RunRow {
   /** Uploads with the same key belong to one run. */
   key: string
   build_id: string | null
+  /** Null without a build. */
+  build_path: string | null
   suite_id: string
   suite_slug: string
   /** Its build has not finished. */
@@ -44,14 +46,15 @@ const outline: ShownFailures = { most: 20, expanded: false }
 const details: ShownFailures = { most: 200, expanded: true }
 
 const select = ({ most, expanded }: ShownFailures): RawBuilder<RunRow> => sql`
-  select r.id, r.key, r.build_id, s.id as suite_id, s.slug as suite_slug, b.id is not null and b.finished_at is null as is_running,
+  select r.id, r.key, r.build_id, p.slug || '/builds/' || b.number as build_path, s.id as suite_id, s.slug as suite_slug, b.id is not null and b.finished_at is null as is_running,
     r.branch, r.commit_sha, r.passed_count, r.failed_count, r.skipped_count, r.unknown_count, r.duration_seconds,
     (select coalesce(json_agg(f), '[]') from (
       select t.scope, t.name, t.location, t.file_name, t.failure_reason,
         ${expanded ? sql`t.failure_expanded,` : sql``} t.duration_seconds as duration
       from test_results t where t.run_id = r.id and t.result = 'failed' order by t.created_at, t.id limit ${most}
     ) f) as failures, r.created_at, r.updated_at
-  from test_runs r join test_suites s on s.id = r.suite_id left join builds b on b.id = r.build_id`
+  from test_runs r join test_suites s on s.id = r.suite_id left join builds b on b.id = r.build_id
+    left join pipelines p on p.id = b.pipeline_id`
 
 export interface FailedExecutionRow {
   id: string
@@ -89,7 +92,7 @@ export async function listOfBuild(db: Db, orgId: string, buildId: string, page: 
 }
 
 /** Hides runs in builds of pipelines that the caller may not see. */
-export const isVisible = (org: Organization, caller: Caller) => sql`
+const isVisible = (org: Organization, caller: Caller) => sql`
   (b.id is null or exists (
     select from pipelines p where p.id = b.pipeline_id and ${visiblePipelines(org, caller)}))`
 
@@ -99,10 +102,12 @@ export async function listOfSuite(
   org: Organization,
   caller: Caller,
   suiteId: string,
+  buildId: string | undefined,
   page: Page,
 ): Promise<RunRow[]> {
   const { rows } = await sql<RunRow>`${select(outline)}
     where r.organization_id = ${org.id} and r.suite_id = ${suiteId} and ${isVisible(org, caller)}
+      and ${buildId === undefined ? sql`true` : sql`r.build_id = ${buildId}`}
     order by r.created_at desc, r.id desc limit ${page.limit} offset ${page.offset}`.execute(db)
   return rows
 }

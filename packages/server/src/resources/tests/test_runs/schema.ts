@@ -34,6 +34,7 @@ export const TestRun = Type.Object(
   {
     id: Uuid,
     url: text('Address of the run in the API.'),
+    web_url: text('The page of the build of the run, or of the suite where the run has none.'),
     suite: Type.Object({ id: Uuid, slug: Type.String() }, { description: 'The test suite.' }),
     build_id: orNull(uuid('UUID of the build that the tests ran in; null when there is none.')),
     state: oneOf(['running', 'finished'], 'A run goes on for as long as its build does.'),
@@ -67,6 +68,8 @@ export const FailedExecution = Type.Object(
     test_id: uuid('UUID of the test.'),
     test_name: text('Scope and name of the test.'),
     test_url: text('Address of the test in the API.'),
+    test_execution_url: text('The page of the test, at this run of it.'),
+    tags: Type.Object({}, { description: 'Always empty: tags of executions are not stored.' }),
     branch: TextOrNull,
     commit_sha: CommitSha,
     created_at: Timestamp,

@@ -94,9 +94,10 @@ async function checkRoom(trx: Trx, runId: string, count: number): Promise<void> 
   }
 }
 
+const uuid = (text: string | null): string | null => (text !== null && isUuid(text) ? text : null)
+
 /** The build whose id is the run's key, or else the build of the job that it ran in. */
 async function findBuild(trx: Trx, orgId: string, { key, jobId }: RunEnv): Promise<string | null> {
-  const uuid = (text: string | null) => (text !== null && isUuid(text) ? text : null)
   const { rows } = await sql<{ id: string }>`
     select id, 1 as place from builds where organization_id = ${orgId} and id = ${uuid(key)}
     union all
@@ -108,7 +109,7 @@ async function findBuild(trx: Trx, orgId: string, { key, jobId }: RunEnv): Promi
 async function saveRun(
   trx: Trx,
   suite: SendingSuite,
-  { key, branch, commitSha }: RunEnv,
+  { key, branch, commitSha, jobId }: RunEnv,
   buildId: string | null,
   at: string,
 ): Promise<OpenRun> {
@@ -127,5 +128,13 @@ async function saveRun(
   )
   const [run] = rows
   if (run === undefined) throw new Error('A test run vanished while it was written.')
-  return { ...run, organizationId, suiteId }
+  return { ...run, organizationId, suiteId, variant: await findVariant(trx, organizationId, jobId) }
+}
+
+/** The same for the retries of a job, and for the same job of other builds. */
+async function findVariant(trx: Trx, orgId: string, jobId: string | null): Promise<string | null> {
+  const { rows } = await sql<{ variant: string }>`
+    select md5(concat_ws(chr(31), step_key, work ->> 'label', work ->> 'matrix'))::uuid as variant
+    from jobs where organization_id = ${orgId} and id = ${uuid(jobId)}`.execute(trx)
+  return rows[0]?.variant ?? null
 }

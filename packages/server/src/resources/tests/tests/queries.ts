@@ -2,8 +2,9 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import { hasFullAccess, visiblePipelines } from '../../../auth/pipeline-access.ts'
-import type { Db } from '../../../db/pool.ts'
-import { testId, type FailureRow } from '../test_runs/queries.ts'
+import type { Db, Trx } from '../../../db/pool.ts'
+import { notFound } from '../../../lib/errors.ts'
+import { testId, testIdOf, type FailureRow } from '../test_runs/queries.ts'
 
 interface Counts {
   passed_count: number
@@ -19,16 +20,49 @@ interface Identity {
   location: string | null
 }
 
-export interface TestRow extends Identity, Counts {
-  file_name: string | null
+type TestState = 'enabled' | 'muted' | 'skipped'
+
+interface Figures extends Counts {
   /** Null: no result had a duration. */
   duration_avg: number | null
   duration_sum: number | null
   duration_min: number | null
   duration_max: number | null
+  /** The last day on which it failed. */
+  last_failed_on: string | null
+}
+
+interface Named {
+  id: string
+  name: string
+}
+
+export interface TestRow extends Identity, Figures {
+  suite_slug: string
+  file_name: string | null
+  owner: string | null
+  state: TestState
+  labels: string[]
+  first_seen_at: string
+  last_seen_at: string
+  quarantined_at: string | null
+  quarantined_by: Named | null
+  quarantine_owner: Named | null
+  quarantine_reason: string | null
+  quarantine_expires_at: string | null
+  duration_p50: number | null
+  duration_p95: number | null
 }
 
 export interface BuildTestRow extends Identity, Counts {
+  suite_slug: string
+  file_name: string | null
+  state: TestState
+  labels: string[]
+  duration_avg: number | null
+  duration_sum: number | null
+  duration_min: number | null
+  duration_max: number | null
   latest_fail:
     | (Pick<FailureRow, 'duration' | 'failure_reason'> &
         Required<Pick<FailureRow, 'failure_expanded'>> & { id: string; timestamp: string })
@@ -61,78 +95,234 @@ const figures = sql`
   sum(d.skipped_count)::integer as skipped_count, sum(d.unknown_count)::integer as unknown_count,
   sum(d.duration_sum) / nullif(sum(d.timed_count), 0) as duration_avg,
   case when sum(d.timed_count) > 0 then sum(d.duration_sum) end as duration_sum,
-  min(d.duration_min) as duration_min, max(d.duration_max) as duration_max`
+  min(d.duration_min) as duration_min, max(d.duration_max) as duration_max,
+  max(d.day) filter (where d.failed_count > 0) as last_failed_on`
 
-const columns = sql`
-  t.id, t.scope, t.name, t.location, t.file_name, coalesce(f.passed_count, 0) as passed_count,
-  coalesce(f.failed_count, 0) as failed_count, coalesce(f.skipped_count, 0) as skipped_count,
-  coalesce(f.unknown_count, 0) as unknown_count, f.duration_avg, f.duration_sum, f.duration_min, f.duration_max`
+const named = (id: string) => sql`
+  (select json_build_object('id', u.id, 'name', u.name) from users u where u.id = ${sql.ref(id)})`
 
-/** The tests that ran in these days in what the caller may see, slowest first. */
+/** For a query with `shown t`: tests with their figures. */
+const columns = (org: Organization, caller: Caller, { first, last }: Days) => sql`
+  t.id, (select s.slug from test_suites s where s.id = t.suite_id) as suite_slug,
+  t.scope, t.name, t.location, t.file_name, t.owner, t.state, t.first_seen_at, t.last_seen_at,
+  array(select l.name from test_labels l where l.suite_id = t.suite_id and l.test_id = t.id order by l.name) as labels,
+  t.quarantined_at, ${named('t.quarantined_by')} as quarantined_by,
+  ${named('t.quarantine_owner_id')} as quarantine_owner, t.quarantine_reason, t.quarantine_expires_at,
+  coalesce(t.passed_count, 0) as passed_count, coalesce(t.failed_count, 0) as failed_count,
+  coalesce(t.skipped_count, 0) as skipped_count, coalesce(t.unknown_count, 0) as unknown_count,
+  t.duration_avg, t.duration_sum, t.duration_min, t.duration_max, t.last_failed_on,
+  percentiles.shares[1] as duration_p50, percentiles.shares[2] as duration_p95
+  from shown t
+  cross join lateral (
+    select percentile_cont(array[0.5, 0.95]::double precision[]) within group (order by seconds::double precision) as shares
+    from test_days d, unnest(d.durations) seconds
+    where d.suite_id = t.suite_id and d.test_id = t.id and d.day between ${first} and ${last} and ${isVisibleDay(org, caller)}
+  ) percentiles`
+
+export interface TestFilter {
+  state: TestState | null
+  withLabels: readonly string[]
+  withoutLabels: readonly string[]
+  /** A part of scope, name or location. */
+  search: string | null
+  /** `some`: at least once in the period; `all`: always. */
+  result: { ended: 'passed' | 'failed'; how: 'some' | 'all' } | null
+}
+
+export interface TestOrder {
+  by:
+    | 'duration_avg'
+    | 'duration_sum'
+    | 'duration_min'
+    | 'duration_max'
+    | 'reliability'
+    | 'last_failed'
+    | 'first_seen'
+  direction: 'asc' | 'desc'
+}
+
+const orders = {
+  duration_avg: sql`f.duration_avg`,
+  duration_sum: sql`f.duration_sum`,
+  duration_min: sql`f.duration_min`,
+  duration_max: sql`f.duration_max`,
+  reliability: sql`f.passed_count::double precision / nullif(f.passed_count + f.failed_count, 0)`,
+  last_failed: sql`f.last_failed_on`,
+  first_seen: sql`t.first_seen_at`,
+} as const
+
+const directions = { asc: sql`asc`, desc: sql`desc` } as const
+
+const escaped = (text: string) => `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
+
+/** For queries with `tests t`. */
+const hasText = (search: string) =>
+  sql`(t.scope || ' ' || t.name ilike ${escaped(search)} or t.location ilike ${escaped(search)})`
+
+function conditionsOf({ state, withLabels, withoutLabels, search, result }: TestFilter): RawBuilder<unknown> {
+  const hasLabel = (name: string) => sql`exists (
+    select from test_labels l where l.suite_id = t.suite_id and l.test_id = t.id and l.name = ${name})`
+  const conditions = [
+    ...(state === null ? [] : [sql`t.state = ${state}`]),
+    ...withLabels.map(hasLabel),
+    ...withoutLabels.map((name) => sql`not ${hasLabel(name)}`),
+    ...(search === null ? [] : [hasText(search)]),
+    ...(result === null ? [] : [resultCondition(result)]),
+  ]
+  return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `)
+}
+
+function resultCondition({ ended, how }: NonNullable<TestFilter['result']>): RawBuilder<unknown> {
+  const count = sql.ref(`f.${ended}_count`)
+  if (how === 'some') return sql`${count} > 0`
+  return sql`${count} > 0 and ${count} = f.passed_count + f.failed_count + f.skipped_count + f.unknown_count`
+}
+
+/** The tests that ran in these days in what the caller may see. */
 export async function listOfSuite(
   db: Db,
   org: Organization,
   caller: Caller,
   suiteId: string,
-  { first, last }: Days,
+  days: Days,
+  { filter, order }: { filter: TestFilter; order: TestOrder },
   page: { limit: number; offset: number },
 ): Promise<TestRow[]> {
+  const sorted = sql`${orders[order.by]} ${directions[order.direction]} nulls last`
   const { rows } = await sql<TestRow>`
     with figures as (
       select d.test_id, ${figures} from test_days d
-      where d.suite_id = ${suiteId} and d.day between ${first} and ${last} and ${isVisibleDay(org, caller)}
+      where d.suite_id = ${suiteId} and d.day between ${days.first} and ${days.last} and ${isVisibleDay(org, caller)}
       group by d.test_id
+    ), shown as (
+      select t.*, f.*, row_number() over (order by ${sorted}, t.id) as place
+      from figures f join tests t on t.organization_id = ${org.id} and t.suite_id = ${suiteId} and t.id = f.test_id
+      where ${conditionsOf(filter)}
+      order by place limit ${page.limit} offset ${page.offset}
     )
-    select ${columns} from figures f
-    join tests t on t.organization_id = ${org.id} and t.suite_id = ${suiteId} and t.id = f.test_id
-    order by f.duration_avg desc nulls last, t.id limit ${page.limit} offset ${page.offset}`.execute(db)
+    select ${columns(org, caller, days)} order by t.place`.execute(db)
   return rows
 }
 
-export const findById = (
+/** Tests in quarantine, also those that did not run lately. */
+export async function listQuarantined(
+  db: Db,
+  org: Organization,
+  caller: Caller,
+  suiteId: string,
+  state: 'muted' | 'skipped',
+  days: Days,
+  page: { limit: number; offset: number },
+): Promise<TestRow[]> {
+  // The index has only tests that are not enabled.
+  return select(db, org, caller, suiteId, sql`t.state <> 'enabled' and t.state = ${state}`, days, page)
+}
+
+export interface FlakyRow extends Identity {
+  suite_slug: string
+  file_name: string | null
+  instances: number
+  evidence_at: string | null
+  resolved_at: string | null
+}
+
+export async function listFlaky(
+  db: Db,
+  org: Organization,
+  caller: Caller,
+  suiteId: string,
+  { first, last }: Days,
+  search: string | null,
+  page: { limit: number; offset: number },
+): Promise<FlakyRow[]> {
+  const { rows } = await sql<FlakyRow>`
+    select t.id, s.slug as suite_slug, t.scope, t.name, t.location, t.file_name, (
+        select coalesce(sum(d.failed_count), 0)::integer from test_days d
+        where d.suite_id = t.suite_id and d.test_id = t.id and d.day between ${first} and ${last} and ${isVisibleDay(org, caller)}
+      ) as instances, l.last_evidence_at as evidence_at, t.evidence_after as resolved_at
+    from test_labels l join tests t on t.suite_id = l.suite_id and t.id = l.test_id join test_suites s on s.id = t.suite_id
+    where l.organization_id = ${org.id} and l.suite_id = ${suiteId} and l.name = 'flaky' and ${isVisibleTest(org, caller)}
+      and ${search === null ? sql`true` : hasText(search)}
+    order by l.last_evidence_at desc nulls last, t.id limit ${page.limit} offset ${page.offset}`.execute(db)
+  return rows
+}
+
+const one = { limit: 1, offset: 0 }
+
+export async function findById(
   db: Db,
   org: Organization,
   caller: Caller,
   suiteId: string,
   id: string,
   days: Days,
-): Promise<TestRow | undefined> => find(db, org, caller, suiteId, sql`t.id = ${id}`, days)
+): Promise<TestRow | undefined> {
+  const [test] = await select(db, org, caller, suiteId, sql`t.id = ${id}`, days, one)
+  return test
+}
 
-export const findByName = (
+export async function findByName(
   db: Db,
   org: Organization,
   caller: Caller,
   suiteId: string,
   { scope, name }: { scope: string; name: string },
   days: Days,
-): Promise<TestRow | undefined> => {
-  const id = sql`md5(${suiteId}::text || chr(31) || ${scope}::text || chr(31) || ${name}::text)::uuid`
-  return find(db, org, caller, suiteId, sql`t.id = ${id} and t.scope = ${scope} and t.name = ${name}`, days)
+): Promise<TestRow | undefined> {
+  const id = testIdOf(suiteId, 'given')
+  const isIt = sql`t.id = (select ${id} from (select ${scope}::text as scope, ${name}::text as name) given)
+    and t.scope = ${scope} and t.name = ${name}`
+  const [test] = await select(db, org, caller, suiteId, isIt, days, one)
+  return test
 }
 
-/** A test that did not run in these days is found too. */
-async function find(
+/** For queries with `tests t`: whether the caller sees any result of it. */
+const isVisibleTest = (org: Organization, caller: Caller) =>
+  hasFullAccess(org)
+    ? sql`true`
+    : sql`exists (
+        select from test_days d where d.suite_id = t.suite_id and d.test_id = t.id and ${isVisibleDay(org, caller)})`
+
+async function select(
   db: Db,
   org: Organization,
   caller: Caller,
   suiteId: string,
   condition: RawBuilder<unknown>,
-  { first, last }: Days,
-): Promise<TestRow | undefined> {
-  const visible = isVisibleDay(org, caller)
+  days: Days,
+  page: { limit: number; offset: number },
+): Promise<TestRow[]> {
   const { rows } = await sql<TestRow>`
-    select ${columns} from tests t
-    cross join lateral (
-      select ${figures} from test_days d
-      where d.suite_id = t.suite_id and d.test_id = t.id and d.day between ${first} and ${last} and ${visible}
-    ) f
-    where t.organization_id = ${org.id} and t.suite_id = ${suiteId} and ${condition}
-      and ${
-        hasFullAccess(org)
-          ? sql`true`
-          : sql`exists (select from test_days d where d.suite_id = t.suite_id and d.test_id = t.id and ${visible})`
-      }`.execute(db)
-  return rows[0]
+    with shown as (
+      select t.*, f.* from (
+        select t.* from tests t
+        where t.organization_id = ${org.id} and t.suite_id = ${suiteId} and ${condition} and ${isVisibleTest(org, caller)}
+        order by t.id limit ${page.limit} offset ${page.offset}
+      ) t cross join lateral (
+        select ${figures} from test_days d
+        where d.suite_id = t.suite_id and d.test_id = t.id and d.day between ${days.first} and ${days.last}
+          and ${isVisibleDay(org, caller)}
+      ) f
+    )
+    select ${columns(org, caller, days)} order by t.id`.execute(db)
+  return rows
+}
+
+/** Until the transaction ends, no other transaction changes the test. */
+export async function lockInSuite(
+  trx: Trx,
+  org: Organization,
+  caller: Caller,
+  suiteId: string,
+  id: string,
+): Promise<Identity & { state: TestState }> {
+  const { rows } = await sql<Identity & { state: TestState }>`
+    select t.id, t.scope, t.name, t.location, t.state from tests t
+    where t.organization_id = ${org.id} and t.suite_id = ${suiteId} and t.id = ${id} and ${isVisibleTest(org, caller)}
+    for no key update of t`.execute(trx)
+  const [test] = rows
+  if (test === undefined) throw notFound('No test found')
+  return test
 }
 
 export async function isBuildVisible(
@@ -151,6 +341,7 @@ export async function isBuildVisible(
 
 interface BuildTestFilter {
   result: 'failed' | 'passed' | '^failed' | '^passed' | undefined
+  state: string | null
   withLatestFail: boolean
 }
 
@@ -159,29 +350,38 @@ export async function listOfBuild(
   db: Db,
   orgId: string,
   buildId: string,
-  { result, withLatestFail }: BuildTestFilter,
+  { result, state, withLatestFail }: BuildTestFilter,
   page: { limit: number; offset: number },
 ): Promise<BuildTestRow[]> {
   const wanted = result?.replace('^', '')
   const { rows } = await sql<BuildTestRow>`
-    select ${testId} as id, t.scope, t.name, ${newest('t.location')} as location, ${countsOf},
-      ${
-        withLatestFail
-          ? sql`(array_agg(jsonb_build_object('id', t.id, 'timestamp', to_char(t.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'duration', t.duration_seconds,
-              'failure_reason', t.failure_reason, 'failure_expanded', t.failure_expanded)
-              order by t.created_at desc, t.id) filter (where t.result = 'failed'))[1]`
-          : sql`null`
-      } as latest_fail
-    from test_runs r join test_results t on t.run_id = r.id
-    where r.organization_id = ${orgId} and r.build_id = ${buildId}
-    group by r.suite_id, t.scope, t.name
-    having ${
-      wanted === undefined
-        ? sql`true`
-        : result === wanted
-          ? sql`bool_or(t.result = ${wanted})`
-          : sql`bool_and(t.result = ${wanted})`
-    }
-    order by failed_count desc, t.scope, t.name, id limit ${page.limit} offset ${page.offset}`.execute(db)
+    with ran as (
+      select ${testId} as id, r.suite_id, t.scope, t.name, ${newest('t.location')} as location,
+        ${newest('t.file_name')} as file_name, ${countsOf}, avg(t.duration_seconds) as duration_avg,
+        sum(t.duration_seconds) as duration_sum, min(t.duration_seconds) as duration_min, max(t.duration_seconds) as duration_max,
+        ${
+          withLatestFail
+            ? sql`(array_agg(jsonb_build_object('id', t.id, 'timestamp', to_char(t.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'duration', t.duration_seconds,
+                'failure_reason', t.failure_reason, 'failure_expanded', t.failure_expanded)
+                order by t.created_at desc, t.id) filter (where t.result = 'failed'))[1]`
+            : sql`null`
+        } as latest_fail
+      from test_runs r join test_results t on t.run_id = r.id
+      where r.organization_id = ${orgId} and r.build_id = ${buildId}
+      group by r.suite_id, t.scope, t.name
+      having ${
+        wanted === undefined
+          ? sql`true`
+          : result === wanted
+            ? sql`bool_or(t.result = ${wanted})`
+            : sql`bool_and(t.result = ${wanted})`
+      }
+    )
+    select ran.*, s.slug as suite_slug, coalesce(known.state, 'enabled') as state,
+      array(select l.name from test_labels l where l.suite_id = ran.suite_id and l.test_id = ran.id order by l.name) as labels
+    from ran join test_suites s on s.id = ran.suite_id
+    left join tests known on known.suite_id = ran.suite_id and known.id = ran.id
+    where ${state}::text is null or coalesce(known.state, 'enabled') = ${state}
+    order by failed_count desc, scope, name, id limit ${page.limit} offset ${page.offset}`.execute(db)
   return rows
 }

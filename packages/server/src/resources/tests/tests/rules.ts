@@ -1,6 +1,6 @@
 import { badRequest } from '../../../lib/errors.ts'
 import { readTime } from '../../builds/builds/rules.ts'
-import type { Days } from './queries.ts'
+import type { Days, TestFilter, TestOrder } from './queries.ts'
 import type { Period } from './schema.ts'
 
 const hourMs = 60 * 60 * 1000
@@ -36,3 +36,57 @@ export function readDays({ period, min_timestamp: from, max_timestamp: to }: Win
 
 /** PostgreSQL knows no year 0. */
 const dayOf = (time: string): string => (time < '0001' ? '0001-01-01' : time.slice(0, 10))
+
+interface ListQuery {
+  label?: string | undefined
+  labels?: string | undefined
+  state?: TestFilter['state'] | undefined
+  search?: string | undefined
+  tags?: string | undefined
+  sort_by?: TestOrder['by'] | undefined
+  order?: TestOrder['direction'] | undefined
+}
+
+export function readFilter({ label, labels, state, search, tags }: ListQuery): TestFilter {
+  if (label !== undefined && labels !== undefined) throw badRequest('label cannot be combined with labels.')
+  const names = label === undefined ? split(labels ?? '') : [label]
+  const isExcluded = (name: string) => label === undefined && name.startsWith('!')
+  return {
+    state: state ?? null,
+    withLabels: names.filter((name) => !isExcluded(name)),
+    withoutLabels: names.filter(isExcluded).map((name) => name.slice(1)),
+    search: search?.trim() || null,
+    result: readResult(tags ?? ''),
+  }
+}
+
+const mostNames = 20
+
+function split(given: string): string[] {
+  const names = given
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+  if (names.length > mostNames) throw badRequest(`labels may name ${mostNames}.`)
+  return names
+}
+
+/** Results have no other tags here. */
+function readResult(given: string): TestFilter['result'] {
+  const tags = split(given)
+  const [tag] = tags
+  if (tag === undefined) return null
+  const [, sign, ended] = /^result:([~^]?)(passed|failed)$/.exec(tag) ?? []
+  if (tags.length > 1 || (ended !== 'passed' && ended !== 'failed')) {
+    throw badRequest('tags must be one of result:~failed, result:^failed, result:~passed and result:^passed.')
+  }
+  return { ended, how: sign === '^' ? 'all' : 'some' }
+}
+
+export const readOrder = ({
+  sort_by: by = 'duration_avg',
+  order: direction = 'desc',
+}: ListQuery): TestOrder => ({
+  by,
+  direction,
+})

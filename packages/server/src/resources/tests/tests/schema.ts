@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
-import { count, oneOf, optional, orNull, text, timestamp, Uuid } from '../../schema.ts'
+import { Type, type Static } from 'typebox'
+import { count, oneOf, optional, orNull, text, Timestamp, timestamp, Uuid } from '../../schema.ts'
 import { FailureExpanded } from '../test_runs/schema.ts'
 
 const Seconds = Type.Number({ description: 'Seconds.' })
@@ -9,6 +9,16 @@ const SecondsOrNull = orNull(Type.Number({ description: 'Seconds; null: no resul
 const periods = ['1hour', '4hours', '1day', '7days', '14days', '28days', '90days'] as const
 
 export type Period = (typeof periods)[number]
+
+const states = ['enabled', 'muted', 'skipped'] as const
+
+const Labels = Type.Array(Type.String(), {
+  description: 'Labels of the test. `flaky` is set and removed by the server, too.',
+})
+
+const WebUrl = text('The page of the test.')
+
+const Named = Type.Object({ id: Uuid, name: text('Name of the person.') })
 
 const identity = {
   id: Uuid,
@@ -39,13 +49,51 @@ export const Test = Type.Object(
   {
     ...identity,
     url: Type.String(),
+    web_url: WebUrl,
     file_name: orNull(text('File that the test is in; null when the sender did not say.')),
-    labels: Type.Array(Type.String(), { description: 'Always empty: tests have no labels here.' }),
+    owner: orNull(text('Who owns the file of the test; null: not known.')),
+    labels: Labels,
+    state: oneOf(
+      states,
+      'Whether the test counts: failures of a muted one do not, and a skipped one is not to run.',
+    ),
+    quarantine: orNull(
+      Type.Object({
+        since: Timestamp,
+        by: orNull(
+          Named,
+          'Who muted or skipped the test; null: a rule of the suite did, or the person is gone.',
+        ),
+        owner: orNull(Named, 'Who is to repair the test; null: nobody.'),
+        reason: orNull(text('Why; null: nothing was said.')),
+        expires_at: orNull(timestamp('When the test is enabled again; null: never.')),
+      }),
+      'Why and for how long the test does not count; null when it is enabled.',
+    ),
+    first_seen_at: timestamp('When the test ran first.'),
+    last_seen_at: timestamp('When the test ran last, to the hour.'),
     ...counts,
+    last_failed_on: orNull(
+      Type.String({
+        format: 'date',
+        description: 'The last day in the period on which the test failed, in UTC; null: it did not.',
+      }),
+    ),
     duration_avg: SecondsOrNull,
     duration_sum: SecondsOrNull,
     duration_min: SecondsOrNull,
     duration_max: SecondsOrNull,
+    duration_p50: orNull(
+      Type.Number({
+        description: 'Half of the newest results took at most so many seconds; null: none has a duration.',
+      }),
+    ),
+    duration_p95: orNull(
+      Type.Number({
+        description:
+          'Of twenty of the newest results, nineteen took at most so many seconds; null: none has a duration.',
+      }),
+    ),
   },
   { title: 'Test' },
 )
@@ -69,13 +117,19 @@ const LatestFail = Type.Object({
 export const BuildTest = Type.Object(
   {
     ...identity,
-    state: Type.Literal('enabled', {
-      description: 'Always `enabled`: tests cannot be muted or skipped here.',
-    }),
-    labels: Type.Array(Type.Object({ name: Type.String(), color: text('Color of the label.') }), {
-      description: 'Always empty: tests have no labels here.',
-    }),
+    url: Type.String(),
+    web_url: WebUrl,
+    file_name: orNull(text('File that the test is in; null when the sender did not say.')),
+    state: oneOf(
+      states,
+      'Whether the test counts: failures of a muted one do not, and a skipped one is not to run.',
+    ),
+    labels: Labels,
     ...counts,
+    duration_avg: SecondsOrNull,
+    duration_sum: SecondsOrNull,
+    duration_min: SecondsOrNull,
+    duration_max: SecondsOrNull,
     latest_fail: optional(LatestFail, 'The last failure; null when there was none, absent unless asked for.'),
   },
   { title: 'BuildTest' },
@@ -85,7 +139,7 @@ const results = ['failed', 'passed', '^failed', '^passed'] as const
 
 export const BuildTestQuery = {
   result: Type.Optional(oneOf(results, 'Tests that ended so at least once; with `^`, each time.')),
-  state: Type.Optional(text('Tests in this state; all of them are `enabled`.')),
+  state: Type.Optional(text('Tests that are now in this state: `enabled`, `muted` or `skipped`.')),
   include: Type.Optional(text('`latest_fail` adds the last failure of each test.')),
 }
 
@@ -99,3 +153,94 @@ export const FindTest = Type.Object(
   },
   { title: 'FindTest', examples: [{ scope: 'Basket', name: 'adds an item' }] },
 )
+
+const sorted = [
+  'duration_avg',
+  'duration_sum',
+  'duration_min',
+  'duration_max',
+  'reliability',
+  'last_failed',
+  'first_seen',
+] as const
+
+export const TestListQuery = {
+  ...TestWindow,
+  label: Type.Optional(text('Tests with this label.')),
+  labels: Type.Optional(
+    text('Tests with all of these labels, separated by commas; with `!`, without the label.'),
+  ),
+  state: Type.Optional(oneOf(states, 'Tests in this state.')),
+  search: Type.Optional(
+    Type.String({ maxLength: 200, description: 'Tests with this text in scope, name or location.' }),
+  ),
+  tags: Type.Optional(
+    text(
+      '`result:~failed`: tests that failed at least once; `result:^failed`: each time. The same with `passed`.',
+    ),
+  ),
+  sort_by: Type.Optional(
+    oneOf(
+      sorted,
+      'What the list is sorted by; default `duration_avg`. `last_failed` and `first_seen` are extensions.',
+    ),
+  ),
+  order: Type.Optional(oneOf(['asc', 'desc'], 'Default `desc`.')),
+}
+
+const Reason = Type.String({ maxLength: 1000 })
+
+/** Clients send no body. */
+export const Quarantine = Type.Object(
+  {
+    reason: optional(Reason, 'Why the test does not count for now.'),
+    owner_id: Type.Optional(
+      Type.String({
+        format: 'uuid',
+        description: 'UUID of the member who is to repair the test. Default: the caller.',
+      }),
+    ),
+    expires_at: optional(
+      Type.String({ format: 'date-time' }),
+      'When the test is enabled again: at most 90 days from now, default 14. Administrators may name any time, or null for no end.',
+    ),
+  },
+  { title: 'Quarantine', examples: [{ reason: 'Waits for a port that is taken at times.' }] },
+)
+
+export type QuarantineBody = Static<typeof Quarantine>
+
+export const ChangeLabels = Type.Object(
+  {
+    operator: oneOf(['add', 'remove'], 'Whether the labels are added or removed.'),
+    labels: Type.Array(Type.String({ minLength: 1, maxLength: 50, pattern: '^[^,!\\s][^,]*$' }), {
+      minItems: 1,
+      maxItems: 20,
+      description: 'Names of labels, without commas. A test has at most 20.',
+    }),
+  },
+  { title: 'ChangeLabels', examples: [{ operator: 'add', labels: ['slow'] }] },
+)
+
+export type ChangeLabelsBody = Static<typeof ChangeLabels>
+
+export const FlakyTest = Type.Object(
+  {
+    ...identity,
+    web_url: WebUrl,
+    file_name: orNull(text('File that the test is in; null when the sender did not say.')),
+    instances: count('How often the test failed in the period.'),
+    latest_occurrence_at: orNull(
+      timestamp('When evidence was found last; null: a person has set the label.'),
+    ),
+    most_recent_instance_at: orNull(timestamp('The same.')),
+    last_resolved_at: orNull(timestamp('When a person has removed the label last; null: never.')),
+    ownership_team_ids: Type.Array(Uuid, { description: 'Always empty: teams own suites, not tests.' }),
+  },
+  { title: 'FlakyTest' },
+)
+
+export const FlakyQuery = {
+  period: TestWindow.period,
+  search: TestListQuery.search,
+}

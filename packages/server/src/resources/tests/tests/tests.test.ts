@@ -85,6 +85,8 @@ describe('GET /v2/analytics/organizations/:org/suites/:suite/runs/:run/failed_ex
         test_id: expect.any(String),
         test_name: 'Basket adds',
         test_url: expect.stringMatching(/\/suites\/unit\/tests\/[\w-]{36}$/),
+        test_execution_url: expect.stringMatching(/\/tests\/[\w-]{36}\?execution_id=[\w-]{36}$/),
+        tags: {},
         branch: 'main',
         commit_sha: 'a'.repeat(40),
         created_at: expect.any(String),
@@ -262,6 +264,8 @@ describe('the tests of a suite', () => {
       duration_sum: null,
       duration_min: null,
       duration_max: null,
+      duration_p50: null,
+      duration_p95: null,
     })
     for (const [query, status] of [
       ['period=odd', 400],
