@@ -42,7 +42,7 @@ const patterns = [
   '/-/start',
   '/-/me(?:/tokens|/programs|/sessions)?',
   '/-/installation',
-  `${organization}/(?:start|builds|agents|clusters|pipelines/new)`,
+  `${organization}/(?:start|builds|log-search|agents|clusters|pipelines/new)`,
   `${organization}/settings(?:/(?:${settings.join('|')}))?`,
   `${organization}/settings/teams/[\\w-]+`,
   `${organization}/settings/services/[\\w-]+(?:/deliveries/[\\w-]+)?`,

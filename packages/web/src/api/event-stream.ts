@@ -1,7 +1,7 @@
 // An event stream that is opened again when it ends. EventSource cannot send the header that proves the session, and it always
 // asks for the same address.
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
-import { onReachable } from './call.ts'
+import { failureOf, onReachable } from './call.ts'
 import { pageHeaders } from './session.ts'
 
 export type ServerEvent = EventSourceMessage
@@ -102,6 +102,31 @@ export class EventStream {
         resolve()
       }
     })
+  }
+}
+
+/** Reads a stream that ends by itself, once. Throws an ApiFailure if it is refused. */
+export async function readStream(
+  address: string,
+  signal: AbortSignal,
+  onEvent: (event: ServerEvent) => void,
+): Promise<void> {
+  const silent = new AbortController()
+  const watch = () => setTimeout(() => silent.abort(), silenceMs)
+  let silence = watch()
+  try {
+    const response = await fetch(address, {
+      headers: pageHeaders(),
+      signal: AbortSignal.any([signal, silent.signal]),
+    })
+    const { ok, status, headers, body } = response
+    if (!ok || body === null) throw failureOf({ ok, status, headers, text: await response.text() }, 'GET')
+    await readEvents(body, onEvent, () => {
+      clearTimeout(silence)
+      silence = watch()
+    })
+  } finally {
+    clearTimeout(silence)
   }
 }
 

@@ -10,6 +10,7 @@ describe('the navigation', () => {
     ['/acme/demo/builds/7', 'Pipelines'],
     ['/organizations/acme/pipelines/new', 'Pipelines'],
     ['/organizations/acme/builds', 'Builds'],
+    ['/organizations/acme/log-search', 'Logs'],
     ['/organizations/acme/clusters/1/queues/2', 'Agents'],
     ['/organizations/acme/settings/teams/1', 'Settings'],
   ])('marks for %s only %s', (path, title) => {

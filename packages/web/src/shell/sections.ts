@@ -29,6 +29,13 @@ export const sections: readonly Section[] = [
     holds: (org) => below(org, 'builds'),
   },
   {
+    title: 'Logs',
+    icon: 'search',
+    keys: 'g l',
+    path: (org) => `/organizations/${org}/log-search`,
+    holds: (org) => below(org, 'log-search'),
+  },
+  {
     title: 'Agents',
     icon: 'server',
     keys: 'g a',

@@ -1,0 +1,98 @@
+import { Link } from '@tanstack/react-router'
+import { Button } from '../../parts/Button.tsx'
+import { showLabel } from '../../parts/labels.ts'
+import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
+import { Empty, Problem } from '../../parts/States.tsx'
+import { Time } from '../../parts/time/Time.tsx'
+import { progressText, type FoundBuild, type Hit } from './found.ts'
+import type { Searched } from './use-log-search.ts'
+import styles from './Results.module.css'
+
+interface Props {
+  org: string
+  searched: Searched
+  isFailures: boolean
+  /** Searches whole logs for the same. */
+  onSearchAll: () => void
+}
+
+export function Results({ org, searched, isFailures, onSearchAll }: Props) {
+  const { builds, count, progress, status, error, cursor, stop, goOn } = searched
+  if (status === 'idle') return null
+  const isRunning = status === 'running'
+  return (
+    <>
+      <div className={styles.status}>
+        <p role="status" className={styles.progress}>
+          {count === 1 ? '1 row' : `${count} rows`}
+          {progress !== null && `, ${progressText(progress, isFailures)}`}
+          {status === 'stopped' && ', stopped'}
+        </p>
+        {isRunning && (
+          <Button icon="circle-stop" onClick={stop}>
+            Stop
+          </Button>
+        )}
+        {!isRunning && cursor !== null && <Button onClick={goOn}>Search further</Button>}
+        {!isRunning && isFailures && <Button onClick={onSearchAll}>Search whole logs</Button>}
+      </div>
+      {error !== null && <Problem error={error} />}
+      {status === 'ended' && error === null && count === 0 && cursor === null && (
+        <Empty title="No row has been found.">
+          {isFailures
+            ? 'Only what failed jobs said in the last weeks was searched.'
+            : 'Change the text or the filters.'}
+        </Empty>
+      )}
+      {builds.map((found) => (
+        <Build key={found.build.id} org={org} found={found} />
+      ))}
+    </>
+  )
+}
+
+function Build({ org, found: { build, jobs } }: { org: string; found: FoundBuild }) {
+  const params = { org, pipeline: build.pipeline_slug, number: String(build.number) }
+  return (
+    <section className={`card ${styles.build}`}>
+      <h2 className={styles.heading}>
+        <Link to="/$org/$pipeline/builds/$number" params={params}>
+          {build.pipeline_slug} #{build.number}
+        </Link>
+        <span className={`truncated ${styles.branch}`}>{showLabel(build.branch)}</span>
+        <Time at={build.created_at} />
+      </h2>
+      {jobs.map(({ job, hits }) => (
+        <div key={job.id}>
+          <h3 className={styles.job}>
+            <StateBadge kind="job" state={job.state} isQuiet={job.state === 'passed'} />
+            <span className="truncated">{showLabel(job.name ?? job.step_key ?? 'Job')}</span>
+          </h3>
+          <ul className={styles.rows}>
+            {hits.map((hit) => (
+              <li key={hit.row}>
+                <Link
+                  to="/$org/$pipeline/builds/$number"
+                  params={params}
+                  hash={`${job.id}/L${hit.row}`}
+                  className={styles.row}
+                >
+                  <span className={styles.number}>{hit.row}</span>
+                  <Marked hit={hit} />
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </section>
+  )
+}
+
+const Marked = ({ hit: { text, start, end } }: { hit: Hit }) => (
+  <span className={styles.text}>
+    {text.slice(0, start)}
+    <mark className={styles.mark}>{text.slice(start, end)}</mark>
+    {text.slice(end)}
+  </span>
+)
