@@ -337,6 +337,9 @@ create table builds (
   from_fork boolean,
   worked_seconds double precision not null default 0,
   found_by text,
+  charged_user_id uuid,
+  charged_pipeline_id uuid,
+  is_machine boolean not null default false,
   constraint builds_pkey PRIMARY KEY (id),
   constraint builds_number_key UNIQUE (pipeline_id, number),
   constraint builds_canceled_by_fkey FOREIGN KEY (canceled_by) REFERENCES users(id) ON DELETE SET NULL,
@@ -431,8 +434,13 @@ create table cluster_queues (
   created_at timestamp(3) with time zone not null default now(),
   created_by uuid,
   hosted_used_at timestamp(3) with time zone,
+  fair_by text not null default 'none'::text,
+  fair_weights jsonb not null default '{}'::jsonb,
+  machine_limit_percent integer,
   constraint cluster_queues_pkey PRIMARY KEY (id),
   constraint cluster_queues_key_key UNIQUE (cluster_id, key),
+  constraint cluster_queues_fair_by_check CHECK ((fair_by = ANY (ARRAY['none'::text, 'pipeline'::text, 'team'::text, 'creator'::text]))),
+  constraint cluster_queues_machine_limit_check CHECK (((machine_limit_percent >= 1) AND (machine_limit_percent <= 100))),
   constraint cluster_queues_retry_agent_affinity_check CHECK ((retry_agent_affinity = ANY (ARRAY['prefer-warmest'::text, 'prefer-different'::text]))),
   constraint cluster_queues_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES clusters(id) ON DELETE CASCADE,
   constraint cluster_queues_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
@@ -602,6 +610,15 @@ create table failure_comments (
   constraint failure_comments_build_id_fkey FOREIGN KEY (build_id) REFERENCES builds(id) ON DELETE SET NULL,
   constraint failure_comments_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
   constraint failure_comments_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
+);
+
+create table fair_queues (
+  queue_id uuid not null,
+  organization_id uuid not null,
+  virtual_time double precision not null default 0,
+  constraint fair_queues_pkey PRIMARY KEY (queue_id),
+  constraint fair_queues_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint fair_queues_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES cluster_queues(id) ON DELETE CASCADE
 );
 
 create table favorites (
@@ -777,6 +794,11 @@ create table jobs (
   chunks_failed_count integer not null default 0,
   reserved_by uuid,
   untrusted boolean not null default false,
+  charged_user_id uuid,
+  is_machine boolean not null default false,
+  share_key text,
+  charged_share text,
+  charge double precision,
   constraint jobs_pkey PRIMARY KEY (id),
   constraint jobs_agent_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE SET NULL,
   constraint jobs_build_id_fkey FOREIGN KEY (build_id) REFERENCES builds(id) ON DELETE CASCADE,
@@ -1354,6 +1376,28 @@ create table pull_requests (
   updated_at timestamp(3) with time zone not null,
   constraint pull_requests_pkey PRIMARY KEY (pipeline_id, number),
   constraint pull_requests_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
+);
+
+create table queue_job_lengths (
+  queue_id uuid not null,
+  organization_id uuid not null,
+  pipeline_id uuid not null,
+  seconds double precision not null,
+  constraint queue_job_lengths_pkey PRIMARY KEY (queue_id, pipeline_id),
+  constraint queue_job_lengths_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint queue_job_lengths_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE,
+  constraint queue_job_lengths_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES fair_queues(queue_id) ON DELETE CASCADE
+);
+
+create table queue_shares (
+  queue_id uuid not null,
+  organization_id uuid not null,
+  share_key text not null,
+  finish double precision not null,
+  running double precision not null,
+  constraint queue_shares_pkey PRIMARY KEY (queue_id, share_key),
+  constraint queue_shares_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint queue_shares_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES fair_queues(queue_id) ON DELETE CASCADE
 );
 
 create unlogged table rate_limits (
@@ -2049,10 +2093,13 @@ CREATE INDEX job_log_chunks_end ON job_log_chunks USING btree (job_id, ((byte_of
 CREATE INDEX jobs_agent ON jobs USING btree (agent_id) WHERE (agent_id IS NOT NULL);
 CREATE INDEX jobs_build ON jobs USING btree (build_id, "position", created_at, id);
 CREATE INDEX jobs_by_rules ON jobs USING btree (queue_id, rules_key(agent_query_rules), untrusted, priority DESC, scheduled_at, "position", id) WHERE (state = 'scheduled'::text);
+CREATE INDEX jobs_by_share ON jobs USING btree (queue_id, rules_key(agent_query_rules), share_key, is_machine, untrusted, priority DESC, scheduled_at, "position", id) WHERE ((state = 'scheduled'::text) AND (share_key IS NOT NULL));
+CREATE INDEX jobs_charged ON jobs USING btree (queue_id) WHERE ((charged_share IS NOT NULL) AND ((finished_at IS NOT NULL) OR (state = 'scheduled'::text)));
 CREATE INDEX jobs_deadline ON jobs USING btree (deadline_at) WHERE (deadline_at IS NOT NULL);
 CREATE INDEX jobs_dispatch ON jobs USING btree (queue_id, untrusted, priority DESC, scheduled_at, "position", id) WHERE (state = 'scheduled'::text);
 CREATE INDEX jobs_ended ON jobs USING btree (queue_id, finished_at) WHERE ((finished_at IS NOT NULL) AND (queue_id IS NOT NULL));
 CREATE INDEX jobs_group ON jobs USING btree (organization_id, concurrency_group, scheduled_at) WHERE ((concurrency_group IS NOT NULL) AND (finished_at IS NULL));
+CREATE INDEX jobs_of_machines ON jobs USING btree (queue_id) WHERE (is_machine AND (state = ANY (ARRAY['assigned'::text, 'accepted'::text, 'running'::text, 'timing_out'::text, 'canceling'::text])));
 CREATE UNIQUE INDEX jobs_on_agent_key ON jobs USING btree (agent_id) WHERE (state = ANY (ARRAY['assigned'::text, 'accepted'::text, 'running'::text, 'timing_out'::text, 'canceling'::text]));
 CREATE INDEX jobs_open ON jobs USING btree (queue_id, cluster_id) WHERE (finished_at IS NULL);
 CREATE INDEX jobs_reserved_by ON jobs USING btree (reserved_by) WHERE (reserved_by IS NOT NULL);

@@ -28,6 +28,7 @@ export interface Agent {
   organizationId: string
   clusterId: string
   queueId: string | null
+  isQueueFair: boolean
   tags: string[]
   priority: number | null
   connectionState: 'never_connected' | 'connected' | 'stopping' | 'disconnected' | 'stopped' | 'lost'
@@ -114,6 +115,7 @@ const agentColumns = sql`
   a.priority, a.connection_state as "connectionState", a.paused_at as "pausedAt", a.paused_note as "pausedNote",
   a.ignore_in_dispatches as "ignoreInDispatches", a.last_job_passed_at as "lastJobPassedAt",
   a.is_hosted as "isHosted",
+  exists (select from cluster_queues q where q.id = a.queue_id and q.fair_by <> 'none') as "isQueueFair",
   case when j.id is not null then json_build_object('id', j.id, 'buildId', j.build_id, 'state', j.state,
     'startedAt', j.started_at, 'hadStream', ${hadStream},
     'heardAt', case when a.job_heard_at >= j.started_at then a.job_heard_at end) end as job,

@@ -25,6 +25,7 @@ import {
   type BuildOrigin,
   type BuildRequest,
 } from './build.ts'
+import { chargedFor, type Charged } from './charged.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
 import { setMetaData } from './meta-data.ts'
 import { readStored } from './read-stored.ts'
@@ -94,6 +95,7 @@ export function createBuild(
     const triggeredFromJobId = request.triggeredFrom?.job_id ?? null
     const scope = {
       ...target.scope,
+      ...target.charged,
       buildId: build.id,
       triggeredFromJobId,
       mayBeUntrusted: target.isFromFork,
@@ -104,7 +106,7 @@ export function createBuild(
       {
         scope,
         build: newBuild(build.id, scheduledAt),
-        inherited: { ...target.scope, isUntrusted: target.isUntrusted },
+        inherited: { ...target.scope, ...target.charged, isUntrusted: target.isUntrusted },
       },
       { type: 'begin', plan: planned.plan },
       (row) => [
@@ -140,6 +142,7 @@ interface Target extends BuildOrigin {
   isFromFork: boolean
   isUntrusted: boolean
   scope: PipelineScope
+  charged: Charged
 }
 
 /** Locks the pipeline until the transaction ends, so that builds get their numbers one after another. */
@@ -148,24 +151,27 @@ async function findTarget(
   organizationId: string,
   request: BuildRequest,
 ): Promise<Target | undefined> {
-  const target = sql<Omit<Target, 'scope' | 'isFromFork' | 'isUntrusted'> & { trusts_forks: boolean }>`
+  const target = sql<
+    Omit<Target, 'scope' | 'charged' | 'isFromFork' | 'isUntrusted'> & { trusts_forks: boolean }
+  >`
     select p.last_build_number + 1 as number, p.configuration, p.env, p.branch_configuration, p.archived_at,
       coalesce((p.provider_settings -> 'trust_pull_request_forks')::boolean, false) as trusts_forks,
       ${originFields(organizationId, sql`${request.creatorId}::uuid`)}
     from pipelines p join organizations o on o.id = p.organization_id
     where p.organization_id = ${organizationId} and p.id = ${request.pipelineId}
     for no key update of p`
-  const [[found], [scope]] = await batch(trx, [
+  const [[found], [scope], [charged]] = await batch(trx, [
     target,
     selectPipelineScope(organizationId, request.pipelineId),
+    chargedFor(organizationId, request),
   ])
-  if (found === undefined || scope === undefined) return undefined
+  if (found === undefined || scope === undefined || charged === undefined) return undefined
   const isForkCommit = request.commitOrigin === 'fork' || request.pullRequest?.fork === true
   const descends = await descendsFromFork(trx, organizationId, request)
   const untrusted = descends || (isForkCommit && !found.trusts_forks)
   // Forks do not see the variables that are stored with the pipeline instead of in its repository.
   const visible = untrusted ? { ...found, env: {} } : found
-  return { ...visible, isFromFork: isForkCommit || descends, isUntrusted: untrusted, scope }
+  return { ...visible, isFromFork: isForkCommit || descends, isUntrusted: untrusted, scope, charged }
 }
 
 /** The result is stored with the build, so that it holds when the earlier build is deleted. */
@@ -219,6 +225,9 @@ function insertBuild(
     notify: JSON.stringify(document.notify),
     source: build.source,
     creator_id: request.creatorId,
+    charged_user_id: target.charged.chargedUserId,
+    charged_pipeline_id: target.charged.chargedPipelineId,
+    is_machine: target.charged.isMachine,
     author: json(build.author),
     pull_request: json(build.pullRequest),
     from_fork: target.isFromFork,

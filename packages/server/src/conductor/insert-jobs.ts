@@ -5,6 +5,7 @@ import { timeoutMinutes, type TimeLimits } from '@millrace/engine/timeouts.ts'
 import type { JobWork } from '@millrace/engine/work.ts'
 import type { Timers } from '../config/timers.ts'
 import type { Statement } from '../db/statement.ts'
+import { shareKey } from './dispatch/share-key.ts'
 import { columnName, jobColumns, onRows } from './rows.ts'
 import type { Inherited, Scope } from './scope.ts'
 import { deadline, waits } from './timers.ts'
@@ -16,7 +17,15 @@ const types = { work: 'jsonb', copyOf: 'uuid', timeoutMinutes: 'int', queueKey: 
 
 export function insertJobs(
   jobs: readonly NewJob[],
-  { clusterId, defaultQueueId, timeouts, isUntrusted }: Inherited,
+  {
+    clusterId,
+    defaultQueueId,
+    timeouts,
+    isUntrusted,
+    chargedUserId,
+    chargedPipelineId,
+    isMachine,
+  }: Inherited,
   {
     scope: { organizationId, pipelineId, buildId },
     timers,
@@ -35,6 +44,9 @@ export function insertJobs(
     clusterId,
     defaultQueueId,
     isUntrusted,
+    chargedUserId,
+    chargedPipelineId,
+    isMachine,
     at,
     ...waits(timers),
   )
@@ -52,6 +64,9 @@ const insert = onRows(
     clusterId: string | null,
     defaultQueueId: string | null,
     isUntrusted: boolean,
+    chargedUserId: string | null,
+    chargedPipelineId: string,
+    isMachine: boolean,
     at: string,
     expiryMinutes: number,
     acceptSeconds: number,
@@ -59,13 +74,19 @@ const insert = onRows(
     runningMinutes: number,
   ) => sql`
     insert into jobs as j (organization_id, pipeline_id, build_id, position, work, step_key, group_key, cluster_id, queue_id,
-      agent_query_rules, priority, untrusted, timeout_minutes, concurrency_limit, concurrency_method, deadline_at, limited_at, ${own})
+      agent_query_rules, priority, untrusted, charged_user_id, is_machine, share_key, timeout_minutes, concurrency_limit, concurrency_method, deadline_at, limited_at, ${own})
     select ${organizationId}, ${pipelineId}, ${buildId},
       s.position || '.' || lpad(n.slot::text, 5, '0'), coalesce(old.work, n.work), s.key, g.key,
       case when n.kind = 'script' then ${clusterId}::uuid end,
       case when n.kind = 'script' then coalesce(old.queue_id, q.id) end,
       coalesce(old.agent_query_rules, array(select jsonb_array_elements_text(n.work -> 'agents')), '{}'),
       coalesce(old.priority, (n.work ->> 'priority')::int, 0), ${isUntrusted}::boolean,
+      old.charged_user_id, coalesce(old.is_machine, ${isMachine}::boolean),
+      ${shareKey({
+        organizationId: sql`t.organization_id`,
+        userId: sql`coalesce(old.charged_user_id, ${chargedUserId}::uuid)`,
+        pipelineId: sql`${chargedPipelineId}::uuid`,
+      })},
       t.timeout_minutes, coalesce(old.concurrency_limit, (n.work #>> '{concurrency,limit}')::int),
       coalesce(old.concurrency_method, n.work #>> '{concurrency,method}'),
       ${deadline(sql`n.state`, { at, waits: [expiryMinutes, acceptSeconds, cancelGraceSeconds, runningMinutes], job: sql`t` })},
@@ -78,7 +99,9 @@ const insert = onRows(
       select ${organizationId}::uuid as organization_id, coalesce(old.timeout_minutes, n."timeoutMinutes") as timeout_minutes,
         n."createdAt" as created_at) t
     left join cluster_queues q on q.cluster_id = ${clusterId}::uuid
-      and case when n."queueKey" is null then q.id = ${defaultQueueId}::uuid else q.key = n."queueKey" end`,
+      and case when old.queue_id is not null then q.id = old.queue_id
+        when n."queueKey" is null then q.id = ${defaultQueueId}::uuid else q.key = n."queueKey" end
+      and n.kind = 'script'`,
 )
 
 function scriptFields(work: JobWork, limits: TimeLimits): Record<string, unknown> {

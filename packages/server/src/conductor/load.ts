@@ -95,12 +95,17 @@ const readStepOf = prepared(
     where s.build_id = ${buildId} and s.id = (select j.step_id from jobs j where j.id = ${jobId})`,
 )
 
-export async function findInherited(
-  trx: Trx,
-  { organizationId, pipelineId, buildId, mayBeUntrusted }: Scope,
-): Promise<Inherited> {
+export async function findInherited(trx: Trx, scope: Scope): Promise<Inherited> {
+  const { organizationId, pipelineId, buildId, mayBeUntrusted } = scope
+  const { chargedUserId, chargedPipelineId, isMachine } = scope
   const defaults = await findPipelineDefaults(trx, organizationId, pipelineId)
-  return { ...defaults, isUntrusted: mayBeUntrusted && (await isUntrusted(trx, organizationId, [buildId])) }
+  return {
+    ...defaults,
+    chargedUserId,
+    chargedPipelineId,
+    isMachine,
+    isUntrusted: mayBeUntrusted && (await isUntrusted(trx, organizationId, [buildId])),
+  }
 }
 
 export async function findPipelineDefaults(

@@ -2,9 +2,10 @@
 import { sql } from 'kysely'
 import type { TimeLimits } from '@millrace/engine/timeouts.ts'
 import { prepared } from '../db/statement.ts'
+import { chargedFields, type Charged } from './charged.ts'
 import { mayBeUntrusted } from './trust.ts'
 
-export interface Scope {
+export interface Scope extends Charged {
   buildId: string
   organizationId: string
   pipelineId: string
@@ -23,7 +24,7 @@ export interface PipelineDefaults {
   timeouts: TimeLimits
 }
 
-export interface Inherited extends PipelineDefaults {
+export interface Inherited extends PipelineDefaults, Charged {
   isUntrusted: boolean
 }
 
@@ -34,7 +35,7 @@ const pipelineFields = sql`
 /** For queries with `builds b` and `pipelines p`. */
 export const scopeFields = sql`
   b.id as "buildId", b.triggered_from_job_id as "triggeredFromJobId", ${mayBeUntrusted} as "mayBeUntrusted",
-  ${pipelineFields}`
+  ${chargedFields}, ${pipelineFields}`
 
 /** The part that is the same for every build of the pipeline. */
 export type PipelineScope = Pick<Scope, 'organizationId' | 'pipelineId' | 'supersedes'> & PipelineDefaults

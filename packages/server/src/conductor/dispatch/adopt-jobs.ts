@@ -9,7 +9,7 @@ export async function adoptJobs(
   queue: { id: string; key: string; isDefault: boolean },
 ): Promise<void> {
   await sql`
-    update jobs set queue_id = ${queue.id}
+    update jobs set queue_id = ${queue.id}, share_key = null
     where organization_id = ${organizationId} and cluster_id = ${clusterId} and queue_id is null and finished_at is null
       and kind = 'script' and case
         when exists (select from unnest(agent_query_rules) as rule where rule like 'queue=%')

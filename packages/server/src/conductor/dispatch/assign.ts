@@ -41,8 +41,13 @@ const assignMany = prepared((jobIds: string[], agentIds: string[], at: string, a
 const assigning = (pairs: RawBuilder<unknown>, at: string, acceptSeconds: number) =>
   moveAndPublish(at, ['scheduled', 'assigned'], assignment(pairs, at, acceptSeconds))
 
-export const assignment = (pairs: RawBuilder<unknown>, at: string, acceptSeconds: number) => sql`
-  update jobs j set state = 'assigned', agent_id = a.id, deadline_at = ${after(at, acceptSeconds)}
+export const assignment = (
+  pairs: RawBuilder<unknown>,
+  at: string,
+  acceptSeconds: number,
+  also: RawBuilder<unknown> = sql``,
+) => sql`
+  update jobs j set state = 'assigned', agent_id = a.id, deadline_at = ${after(at, acceptSeconds)}${also}
   from ${pairs} join agents a on a.id = p.agent_id
   where j.id = p.job_id and ${isDispatchable} and not exists (
     select from jobs busy where busy.agent_id = a.id

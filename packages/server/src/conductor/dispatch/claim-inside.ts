@@ -1,6 +1,6 @@
 // The transaction that makes a job runnable claims it for an agent that waits in this process. That saves the notification, the
 // claim's own transaction, and the time of both. The agent gets the best job of its queue, as with any claim; if that is another
-// job, or none, the queue is notified of the new one as usual.
+// job, or none, the queue is notified of the new one as usual. A fair queue always claims by itself, so that its claims follow each other.
 import type { Context } from '../../context.ts'
 import { deferUntilEnd } from '../../db/batch.ts'
 import type { Trx } from '../../db/pool.ts'

@@ -4,7 +4,8 @@ import { anAgent, anAgentWorld, type AgentWorld } from '../../../test/agent-clie
 import { useOwnApp } from '../../../test/app.ts'
 import { aPipeline } from '../../../test/builders.ts'
 import { aBuild } from '../../../test/runs.ts'
-import { abilityOf, claimJobs, type Claimant } from './claim.ts'
+import { claimJobs } from './claim.ts'
+import { abilityOf, type Claimant } from './claimant.ts'
 
 const app = useOwnApp()
 

@@ -1,7 +1,7 @@
 import { matchesAgent } from '@millrace/engine/agents.ts'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { abilityOf } from './claim.ts'
+import { abilityOf } from './claimant.ts'
 
 const word = fc.constantFrom('a', 'b', '*', '', 'a=b')
 const pair = fc.oneof(

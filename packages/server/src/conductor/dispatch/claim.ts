@@ -1,40 +1,13 @@
 // Finds the best runnable jobs of a queue for agents that wait, and assigns them.
 import { sql, type RawBuilder } from 'kysely'
-import { splitPair } from '@millrace/engine/agents.ts'
 import type { Context } from '../../context.ts'
 import type { Trx } from '../../db/pool.ts'
 import { prepared } from '../../db/statement.ts'
 import { commitWith } from '../../db/batch.ts'
 import { inTransaction, violatedUnique } from '../../db/transaction.ts'
+import { claimFairly } from './claim-fairly.ts'
+import { abilitiesOf, type Claimant, type Claims, type Queue } from './claimant.ts'
 import { assign, assignment, movedAndPublished, type Assigned, type Pair } from './assign.ts'
-
-export interface Claimant {
-  agentId: string
-  ability: Ability
-}
-
-/** All rules that an agent satisfies, and the same as text, so that equal agents count once. */
-export interface Ability {
-  rules: ReadonlySet<string>
-  json: string
-}
-
-/** `tags` are `key=value`, with the agent's queue. The rules agree with engine/agents.ts. */
-export function abilityOf(tags: readonly string[]): Ability {
-  const rules = new Set(
-    tags.flatMap((tag) => {
-      const [key] = splitPair(tag)
-      return [tag, key, `${key}=`, `${key}=*`]
-    }),
-  )
-  return { rules, json: JSON.stringify([...rules].sort()) }
-}
-
-export interface Claims {
-  assigned: Assigned[]
-  /** Agents that may take no job any more: paused, stopping, gone, or busy already. */
-  unfit: string[]
-}
 
 const mostAtOnce = 50
 
@@ -43,6 +16,7 @@ export async function claimJobs(ctx: Context, queue: Queue, claimants: readonly 
   const [first] = claimants
   for (let attempt = 1; ; attempt++) {
     try {
+      if (queue.isFair) return await claimFromShares(ctx, queue, claimants)
       if (first !== undefined && claimants.length === 1) return await claimOne(ctx, queue, first)
       return await inTransaction(ctx.db, (trx) => claim(trx, ctx, queue, claimants))
     } catch (error) {
@@ -55,9 +29,11 @@ export async function claimJobs(ctx: Context, queue: Queue, claimants: readonly 
 /** Another transaction has just assigned a job to the agent. */
 export const isAgentTaken = (error: unknown): boolean => violatedUnique(error) === 'jobs_on_agent_key'
 
-export interface Queue {
-  organizationId: string
-  queueId: string
+async function claimFromShares(ctx: Context, queue: Queue, claimants: readonly Claimant[]): Promise<Claims> {
+  const claims = await inTransaction(ctx.db, (trx) => claimFairly(trx, ctx, queue, claimants))
+  if (claims.assigned.length + claims.unfit.length > 0) return claims
+  // Jobs that were made while the queue became fair.
+  return inTransaction(ctx.db, (trx) => claim(trx, ctx, queue, claimants))
 }
 
 /** One agent needs no choice, so one statement is enough. */
@@ -98,18 +74,14 @@ interface Candidate {
 
 async function lockBest(
   trx: Trx,
-  { organizationId, queueId }: Queue,
+  { organizationId, queueId, isFair }: Queue,
   claimants: readonly Claimant[],
 ): Promise<Candidate[]> {
   const abilities = abilitiesOf(claimants.map(({ ability }) => ability))
   const most = Math.min(claimants.length, mostAtOnce)
-  const { rows } = await lockCandidates(organizationId, queueId, abilities, most).execute(trx)
+  const lock = isFair ? lockWithoutShare : lockCandidates
+  const { rows } = await lock(organizationId, queueId, abilities, most).execute(trx)
   return rows
-}
-
-const abilitiesOf = (abilities: readonly Ability[]) => {
-  const different = new Set(abilities.map(({ json }) => json))
-  return `[${[...different].join(',')}]`
 }
 
 /** For queries with `jobs j`: agents get the first job of a queue that they can run. Untrusted jobs come last. */
@@ -128,6 +100,8 @@ const selectBest = <Row>(
   queueId: string,
   abilities: string,
   most: number | RawBuilder<number>,
+  isFair: RawBuilder<unknown> = sql`q.fair_by = 'none'`,
+  also: RawBuilder<unknown> = sql``,
 ): RawBuilder<Row> => {
   const waits = sql`j.queue_id = ${queueId} and j.organization_id = ${organizationId} and j.state = 'scheduled'`
   const next = (after: RawBuilder<unknown>) => sql`
@@ -141,7 +115,7 @@ const selectBest = <Row>(
         ${next(sql`and rules_key(j.agent_query_rules) > kinds.key`)}) later
     ), best as materialized (
       select j.id from kinds cross join lateral (
-        select * from jobs j where ${waits} and rules_key(j.agent_query_rules) = kinds.key
+        select * from jobs j where ${waits} and rules_key(j.agent_query_rules) = kinds.key ${also}
         order by ${dispatchOrder} limit ${most} + ${sql.lit(mostLocked)}) j
       where exists (
         select from jsonb_array_elements(${abilities}::jsonb) as able (rules)
@@ -149,19 +123,31 @@ const selectBest = <Row>(
       order by ${dispatchOrder} limit ${most} + ${sql.lit(mostLocked)}
     )
     select ${columns} from jobs j join cluster_queues q on q.id = j.queue_id
-    where j.id in (select id from best) and ${waits} and q.dispatch_paused_at is null
+    where j.id in (select id from best) and ${waits} and q.dispatch_paused_at is null and ${isFair}
     order by ${dispatchOrder}
     limit ${most} for update of j skip locked`
 }
 
-const lockCandidates = prepared(
-  (organizationId: string, queueId: string, abilities: string, most: number) => {
-    const columns = sql<Candidate>`
-      j.id, j.agent_query_rules as rules,
-      case q.retry_agent_affinity when 'prefer-different' then
-        (select source.agent_id from jobs source where source.id = j.retry_source_job_id) end as avoid`
-    return selectBest(columns, organizationId, queueId, abilities, most)
-  },
+const candidateColumns = sql<Candidate>`
+  j.id, j.agent_query_rules as rules,
+  case q.retry_agent_affinity when 'prefer-different' then
+    (select source.agent_id from jobs source where source.id = j.retry_source_job_id) end as avoid`
+
+const lockCandidates = prepared((organizationId: string, queueId: string, abilities: string, most: number) =>
+  selectBest(candidateColumns, organizationId, queueId, abilities, most),
+)
+
+const lockWithoutShare = prepared(
+  (organizationId: string, queueId: string, abilities: string, most: number) =>
+    selectBest(
+      candidateColumns,
+      organizationId,
+      queueId,
+      abilities,
+      most,
+      sql`q.fair_by <> 'none'`,
+      sql`and j.share_key is null`,
+    ),
 )
 
 function pair(candidates: readonly Candidate[], claimants: readonly Claimant[]): Pair[] {

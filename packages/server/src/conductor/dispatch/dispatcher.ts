@@ -28,7 +28,7 @@ import { listen, type Listener } from '../../db/listener.ts'
 import { prepared } from '../../db/statement.ts'
 import { Waiter, type Waiting, type WaitingAgent, type Woken } from './waiter.ts'
 import { WaitingQueue, type Reservation } from './waiting-queue.ts'
-import { agentChannel, queueChannel } from './wake.ts'
+import { agentChannel, queueChannel, queueSettingsChannel } from './wake.ts'
 
 export async function startDispatcher(ctx: Context, pool: pg.Pool): Promise<Dispatcher> {
   const dispatcher = new Dispatcher(ctx)
@@ -61,6 +61,7 @@ export class Dispatcher {
     this.listener = await listen(pool, {
       channels: {
         [queueChannel]: (queueIds) => queueIds.split(',').forEach((id) => this.queues.get(id)?.offerToAll()),
+        [queueSettingsChannel]: (queueId) => this.queues.get(queueId)?.answerAll(),
         [agentChannel]: (payload) => this.agentChanged(payload),
       },
       // Notifications are lost while the connection is down, so every agent is looked at again.

@@ -10,6 +10,7 @@ const agent = {
   tags: [],
   priority: null,
   lastJobPassedAt: null,
+  isQueueFair: false,
 }
 
 function wait(waiting: Partial<Waiting>) {

@@ -9,7 +9,7 @@
 //
 // A request begins as `offered` if no job may be claimed for it: its agent is busy, or has no queue.
 import assert from 'node:assert/strict'
-import { abilityOf, type Ability } from './claim.ts'
+import { abilityOf, type Ability } from './claimant.ts'
 
 export interface WaitingAgent {
   id: string
@@ -17,6 +17,7 @@ export interface WaitingAgent {
   clusterId: string
   /** null: its queue was deleted, so it gets no job. */
   queueId: string | null
+  isQueueFair: boolean
   tags: readonly string[]
   /** null: below every number. */
   priority: number | null

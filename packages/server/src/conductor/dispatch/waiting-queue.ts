@@ -13,7 +13,8 @@
 import assert from 'node:assert/strict'
 import type { Context } from '../../context.ts'
 import type { Assigned } from './assign.ts'
-import { claimJobs, type Claimant, type Claims, type Queue } from './claim.ts'
+import { claimJobs } from './claim.ts'
+import type { Claimant, Claims, Queue } from './claimant.ts'
 import type { Waiter, Woken } from './waiter.ts'
 
 /** What the queue asks of its dispatcher. */
@@ -35,6 +36,7 @@ export class WaitingQueue {
   private readonly ctx: Context
   private readonly id: string
   private readonly owner: Owner
+  private isFair = false
   private mode: 'resting' | 'claiming' | 'unused' = 'resting'
   private readonly waiters = new Set<Waiter>()
   /** Those of `waiters` for which the queue may have a job that they were not offered. */
@@ -61,6 +63,7 @@ export class WaitingQueue {
   add(waiter: Waiter): void {
     assert.notEqual(this.mode, 'unused')
     this.waiters.add(waiter)
+    this.isFair = waiter.agent.isQueueFair
     // An agent that comes right after an equal one would find nothing either.
     const foundNothingAt = this.nothingFor.get(waiter.ability.json) ?? -Infinity
     if (performance.now() - foundNothingAt < trustMs) {
@@ -84,9 +87,15 @@ export class WaitingQueue {
     this.claim()
   }
 
+  /** The agents come again, with what has changed. */
+  answerAll(): void {
+    this.nothingFor = new Map()
+    for (const waiter of [...this.waiters]) this.owner.answer(waiter.agent.id, { kind: 'changed' })
+  }
+
   /** The waiter that a new job with these rules would go to. null: there is none, or the next claim decides. */
   reserve(rules: readonly string[]): Reservation | null {
-    if (this.mode !== 'resting') return null
+    if (this.mode !== 'resting' || this.isFair) return null
     const fitting = [...this.waiters].filter(
       (waiter) => !this.reserved.has(waiter) && rules.every((rule) => waiter.ability.rules.has(rule)),
     )
@@ -180,7 +189,11 @@ export class WaitingQueue {
     assert(first !== undefined)
     const { organizationId } = first.agent
     try {
-      return await claimJobs(this.ctx, { organizationId, queueId: this.id }, claimantsOf(candidates))
+      return await claimJobs(
+        this.ctx,
+        { organizationId, queueId: this.id, isFair: this.isFair },
+        claimantsOf(candidates),
+      )
     } finally {
       for (const waiter of candidates) if (this.waiters.has(waiter)) waiter.offer()
     }

@@ -12,6 +12,8 @@ import type { JobMove } from '../save.ts'
 
 /** Its payload is the ids of queues that have runnable jobs, separated by commas. */
 export const queueChannel = 'millrace_queues'
+/** Its payload is the id of a queue whose agents must be asked again, because claims on it change. */
+export const queueSettingsChannel = 'millrace_queue_settings'
 /** Its payload is the id of an agent that something changed for, and ` free` if that is the end of its job. */
 export const agentChannel = 'millrace_agents'
 
@@ -135,6 +137,10 @@ const queuesOf = prepared((jobIds: readonly string[]) => notifyQueues(sql`id = a
 
 export async function wakeQueue(trx: Trx, queueId: string): Promise<void> {
   await sql`select pg_notify(${queueChannel}, ${queueId})`.execute(trx)
+}
+
+export async function wakeQueueSettings(trx: Trx, queueId: string): Promise<void> {
+  await sql`select pg_notify(${queueSettingsChannel}, ${queueId})`.execute(trx)
 }
 
 export async function wakeAgent(db: Db, agentId: string): Promise<void> {

@@ -272,6 +272,9 @@ export interface Tables {
     from_fork: boolean | null
     worked_seconds: Generated<number>
     found_by: string | null
+    charged_user_id: string | null
+    charged_pipeline_id: string | null
+    is_machine: Generated<boolean>
   }
   cache_entries: {
     id: string
@@ -335,6 +338,9 @@ export interface Tables {
     created_at: Generated<string>
     created_by: string | null
     hosted_used_at: string | null
+    fair_by: Generated<string>
+    fair_weights: ColumnType<unknown, string | undefined, string>
+    machine_limit_percent: number | null
   }
   cluster_secrets: {
     id: string
@@ -453,6 +459,11 @@ export interface Tables {
     next_attempt_at: string | null
     leased_until: string | null
     error: string | null
+  }
+  fair_queues: {
+    queue_id: string
+    organization_id: string
+    virtual_time: Generated<number>
   }
   favorites: {
     organization_id: string
@@ -595,6 +606,11 @@ export interface Tables {
     chunks_failed_count: Generated<number>
     reserved_by: string | null
     untrusted: Generated<boolean>
+    charged_user_id: string | null
+    is_machine: Generated<boolean>
+    share_key: string | null
+    charged_share: string | null
+    charge: number | null
   }
   log_findings: {
     job_id: string
@@ -996,6 +1012,19 @@ export interface Tables {
     is_fork: boolean
     data: ColumnType<unknown, string, string>
     updated_at: string
+  }
+  queue_job_lengths: {
+    queue_id: string
+    organization_id: string
+    pipeline_id: string
+    seconds: number
+  }
+  queue_shares: {
+    queue_id: string
+    organization_id: string
+    share_key: string
+    finish: number
+    running: number
   }
   rate_limits: {
     key: string

@@ -1,4 +1,5 @@
 // The sentences about a job that waits in its queue.
+import type { FairTurn } from '../../conductor/dispatch/fair-order.ts'
 
 interface Scheduled {
   queue: {
@@ -10,14 +11,18 @@ interface Scheduled {
   rules: readonly string[]
   jobsAhead: number
   eligibleAgents: number
+  /** Set in fair queues. */
+  turn?: (FairTurn & { fairBy: FairBy }) | undefined
 }
 
+export type FairBy = 'none' | 'pipeline' | 'team' | 'creator'
+
 interface Judged {
-  code: 'queue_paused' | 'no_agent' | 'agents_busy' | 'jobs_ahead'
+  code: 'queue_paused' | 'no_agent' | 'machines_limited' | 'share_turn' | 'agents_busy' | 'jobs_ahead'
   reason: string
 }
 
-export function judgeScheduled({ queue, rules, jobsAhead, eligibleAgents }: Scheduled): Judged {
+export function judgeScheduled({ queue, rules, jobsAhead, eligibleAgents, turn }: Scheduled): Judged {
   if (queue.dispatch_paused_at !== null) {
     const by = queue.dispatch_paused_by === null ? '' : ` by ${queue.dispatch_paused_by.name}`
     const note = queue.dispatch_paused_note === null ? '' : `: ${queue.dispatch_paused_note}`
@@ -28,9 +33,30 @@ export function judgeScheduled({ queue, rules, jobsAhead, eligibleAgents }: Sche
     const matching = wanted.length === 0 ? '' : ` that has ${listed(wanted)}`
     return { code: 'no_agent', reason: `The queue "${queue.key}" has no connected agent${matching}.` }
   }
+  if (turn?.machines) {
+    const { slots } = turn.machines
+    const used = slots === 1 ? 'The only slot' : `All ${slots} slots`
+    return {
+      code: 'machines_limited',
+      reason: `${used} of machines in the queue "${queue.key}" ${slots === 1 ? 'is' : 'are'} in use, and jobs of people come first.`,
+    }
+  }
+  if (turn !== undefined && jobsAhead > 0)
+    return { code: 'share_turn', reason: shareTurn(turn, jobsAhead, queue.key) }
   return jobsAhead === 0
     ? { code: 'agents_busy', reason: `The job is the next of the queue "${queue.key}"; its agents are busy.` }
     : { code: 'jobs_ahead', reason: `${comingFirst(jobsAhead)} in the queue "${queue.key}".` }
+}
+
+function shareTurn(
+  { fairBy, ownAhead }: { fairBy: FairBy; ownAhead: number },
+  jobsAhead: number,
+  key: string,
+): string {
+  const jobs = jobsAhead === 1 ? '1 job' : `${jobsAhead} jobs`
+  return ownAhead === 0
+    ? `Its ${fairBy} is next after ${jobs} in the queue "${key}".`
+    : `${comingFirst(jobsAhead)} in the queue "${key}", ${ownAhead} of them of the same ${fairBy}.`
 }
 
 export const comingFirst = (jobs: number): string =>

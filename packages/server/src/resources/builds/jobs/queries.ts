@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { isFinal } from '@millrace/engine/states.ts'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import { visiblePipelines } from '../../../auth/pipeline-access.ts'
+import { chargeRetry } from '../../../conductor/dispatch/share-key.ts'
 import { escaped } from '../../../db/json-text.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
 import type { Position } from '../../../http/cursors.ts'
@@ -118,6 +119,7 @@ export async function getShown(db: Db, url: string, orgId: string, id: string): 
   return JSON.parse(row.json)
 }
 
+/** To call after the retry. */
 export async function setRetriedBy(trx: Trx, orgId: string, id: string, userId: string): Promise<void> {
   await trx
     .updateTable('jobs')
@@ -125,6 +127,7 @@ export async function setRetriedBy(trx: Trx, orgId: string, id: string, userId: 
     .where('organization_id', '=', orgId)
     .where('id', '=', id)
     .execute()
+  await chargeRetry(trx, orgId, id, userId)
 }
 
 /** False: an agent has taken the job, which stays as it is. */

@@ -63,6 +63,8 @@ const waitingCodes = [
   'hosted_agent_starting',
   'hosted_agent_failed',
   'hosted_room',
+  'machines_limited',
+  'share_turn',
   'jobs_ahead',
   'agents_busy',
   'not_waiting',

@@ -7,6 +7,7 @@ import { visiblePipelines } from '../../../auth/pipeline-access.ts'
 import { isEligible } from '../../../conductor/dispatch/eligible.ts'
 import { selectFields, stepColumns } from '../../../conductor/rows.ts'
 import type { Db } from '../../../db/pool.ts'
+import type { FairBy } from '../../job/waiting-reason.ts'
 import { userJson, type UserRow } from '../../people/user/queries.ts'
 
 export interface WaitingJob {
@@ -140,6 +141,7 @@ export interface QueueOfJob {
   dispatch_paused_at: string | null
   dispatch_paused_by: UserRow | null
   dispatch_paused_note: string | null
+  fair_by: FairBy
   /** null: served by agents that people run themselves. */
   instance_shape: string | null
 }
@@ -173,7 +175,7 @@ export async function listReadyImages(db: Db, orgId: string, clusterId: string |
 
 export async function findQueue(db: Db, orgId: string, id: string): Promise<QueueOfJob | undefined> {
   const { rows } = await sql<QueueOfJob>`
-    select q.id, q.key, q.dispatch_paused_at, q.dispatch_paused_note, q.instance_shape,
+    select q.id, q.key, q.dispatch_paused_at, q.dispatch_paused_note, q.fair_by, q.instance_shape,
       ${userJson('pauser')} as dispatch_paused_by
     from cluster_queues q left join users pauser on pauser.id = q.dispatch_paused_by
     where q.organization_id = ${orgId} and q.id = ${id}`.execute(db)

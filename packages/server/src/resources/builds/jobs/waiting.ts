@@ -4,6 +4,7 @@ import { stepStateOf } from '@millrace/engine/outcome.ts'
 import { isFinal, JOB_STATES, shownJobState, type JobState } from '@millrace/engine/states.ts'
 import type { Organization } from '../../../auth/caller.ts'
 import type { Context, RequestContext } from '../../../context.ts'
+import { findTurn } from '../../../conductor/dispatch/fair-order.ts'
 import { queueKey } from '../../../conductor/insert-jobs.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { ownArchitecture, readShape } from '../../clusters/queues/rules.ts'
@@ -139,14 +140,21 @@ async function explainGroup(
 async function explainQueue(ctx: Context, org: Organization, job: waiting.WaitingJob): Promise<Explained> {
   const queue = job.queue_id === null ? undefined : await waiting.findQueue(ctx.db, org.id, job.queue_id)
   if (queue === undefined) return { code: 'no_queue', reason: noQueue(job) }
-  const { instance_shape: shape, ...seen } = queue
+  const { instance_shape: shape, fair_by: fairBy, ...seen } = queue
   if (shape !== null && queue.dispatch_paused_at === null)
     return explainHosted(ctx, org, job, { ...seen, shape })
-  const jobsAhead = await waiting.countAheadInQueue(ctx.db, org.id, job.id)
+  const turn = fairBy === 'none' ? undefined : await findTurn(ctx.db, org.id, queue.id, job.id)
+  const jobsAhead = turn?.jobsAhead ?? (await waiting.countAheadInQueue(ctx.db, org.id, job.id))
   const eligibleAgents = await waiting.countEligibleAgents(ctx.db, org.id, queue.id, job.agent_query_rules)
   const shown = { ...seen, dispatch_paused_by: presentUserOrNull(ctx.config.url, queue.dispatch_paused_by) }
   return {
-    ...judgeScheduled({ queue: shown, rules: job.agent_query_rules, jobsAhead, eligibleAgents }),
+    ...judgeScheduled({
+      queue: shown,
+      rules: job.agent_query_rules,
+      jobsAhead,
+      eligibleAgents,
+      turn: turn && { ...turn, fairBy },
+    }),
     queue: shown,
     jobs_ahead: jobsAhead,
     eligible_agents: eligibleAgents,
@@ -157,7 +165,7 @@ async function explainHosted(
   ctx: Context,
   org: Organization,
   job: waiting.WaitingJob,
-  { shape, ...queue }: Omit<waiting.QueueOfJob, 'instance_shape'> & { shape: string },
+  { shape, ...queue }: Omit<waiting.QueueOfJob, 'instance_shape' | 'fair_by'> & { shape: string },
 ): Promise<Explained> {
   const { hosted } = ctx.config
   const facts: HostedFacts = {

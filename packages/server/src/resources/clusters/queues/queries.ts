@@ -14,6 +14,9 @@ export interface QueueRow {
   /** null: the queue is not hosted. */
   instance_shape: string | null
   agent_image_ref: string | null
+  fair_by: 'none' | 'pipeline' | 'team' | 'creator'
+  fair_weights: Record<string, number>
+  machine_limit_percent: number | null
   dispatch_paused_at: string | null
   dispatch_paused_note: string | null
   dispatch_paused_by: UserRow | null
@@ -23,7 +26,7 @@ export interface QueueRow {
 
 const select = sql`
   select q.id, q.cluster_id, q.key, q.description, q.retry_agent_affinity, q.instance_shape, q.agent_image_ref,
-    q.dispatch_paused_at, q.dispatch_paused_note, ${userJson('pauser')} as dispatch_paused_by,
+    q.fair_by, q.fair_weights, q.machine_limit_percent, q.dispatch_paused_at, q.dispatch_paused_note, ${userJson('pauser')} as dispatch_paused_by,
     q.created_at, ${userJson('creator')} as created_by
   from cluster_queues q
   left join users creator on creator.id = q.created_by left join users pauser on pauser.id = q.dispatch_paused_by`
@@ -53,6 +56,13 @@ export interface QueueFields {
   retry_agent_affinity: string
   instance_shape: string | null
   agent_image_ref: string | null
+}
+
+export interface FairFields {
+  fair_by: string
+  /** JSON. */
+  fair_weights: string
+  machine_limit_percent: number | null
 }
 
 export interface DispatchFields {
@@ -86,7 +96,7 @@ export async function updateInCluster(
   orgId: string,
   clusterId: string,
   id: string,
-  change: Partial<QueueFields & DispatchFields>,
+  change: Partial<QueueFields & FairFields & DispatchFields>,
 ): Promise<void> {
   if (Object.keys(change).length === 0) return
   await trx

@@ -1,7 +1,7 @@
 import type { Limits } from '../../../hosted/driver.ts'
 import { isImageName } from '../../../hosted/image-name.ts'
 import { validationFailed } from '../../../lib/errors.ts'
-import type { QueueFields, QueueRow } from './queries.ts'
+import type { FairFields, QueueFields, QueueRow } from './queries.ts'
 import { instanceShapes, type UpdateQueueBody } from './schema.ts'
 
 export const mostQueues = 50
@@ -57,12 +57,35 @@ export const hostedTags = ({ architecture, name }: InstanceShape): string[] => [
 ]
 
 /** The fields that a body sets, as columns. A queue's key and kind of machine never change. */
-export function readFields(queue: QueueRow, body: UpdateQueueBody): Partial<QueueFields> {
+export function readFields(queue: QueueRow, body: UpdateQueueBody): Partial<QueueFields & FairFields> {
   if (body.key !== undefined && body.key !== queue.key) throw validationFailed('key cannot be changed')
   return {
     ...(body.description === undefined ? {} : { description: body.description || null }),
     ...(body.retry_agent_affinity === undefined ? {} : { retry_agent_affinity: body.retry_agent_affinity }),
+    ...readFair(queue, body),
     ...(body.hostedAgents === undefined ? {} : readHosted(queue, body.hostedAgents)),
+  }
+}
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+function readFair(
+  queue: QueueRow,
+  { fair_by, fair_weights, machine_limit_percent }: UpdateQueueBody,
+): Partial<FairFields> {
+  const fairBy = fair_by ?? queue.fair_by
+  if (fairBy !== 'none' && queue.instance_shape !== null)
+    throw validationFailed('fair_by cannot be set on a hosted queue')
+  const limit = machine_limit_percent === undefined ? queue.machine_limit_percent : machine_limit_percent
+  if (fairBy === 'none' && limit !== null)
+    throw validationFailed('machine_limit_percent needs fair_by pipeline, team or creator')
+  const wrong = Object.keys(fair_weights ?? {}).find((id) => !uuidPattern.test(id))
+  if (wrong !== undefined)
+    throw validationFailed(`fair_weights must name pipelines, teams or users by UUID: ${wrong}`)
+  return {
+    ...(fair_by === undefined ? {} : { fair_by }),
+    ...(fair_weights === undefined ? {} : { fair_weights: JSON.stringify(fair_weights) }),
+    ...(machine_limit_percent === undefined ? {} : { machine_limit_percent }),
   }
 }
 

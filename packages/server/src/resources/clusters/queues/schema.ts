@@ -37,6 +37,27 @@ const RetryAgentAffinity = oneOf(
   'Which agent a retry prefers: the one that is warmest, or another than before.',
 )
 
+const FairBy = oneOf(
+  ['none', 'pipeline', 'team', 'creator'],
+  'Whose jobs share the agents fairly, among jobs of the same priority; `none`: first come, first served.',
+)
+
+const FairWeights = Type.Record(Type.String(), Type.Integer({ minimum: 1, maximum: 1000 }), {
+  maxProperties: 100,
+  description:
+    'Weights of pipelines, teams or users by UUID, from 1 to 1000. A share of weight 2 gets twice as much as one of weight 1, which is the default.',
+  examples: [{}],
+})
+
+const MachineLimitPercent = orNull(
+  Type.Integer({
+    minimum: 1,
+    maximum: 100,
+    description:
+      'How many of the connected agents, in percent, jobs of machines may hold while jobs of people wait; null: all of them.',
+  }),
+)
+
 const HostedAgents = Type.Object(
   {
     instance_shape: Type.Object(
@@ -77,6 +98,9 @@ export const Queue = Type.Object(
     web_url: Type.String(),
     cluster_url: Type.String(),
     retry_agent_affinity: RetryAgentAffinity,
+    fair_by: FairBy,
+    fair_weights: FairWeights,
+    machine_limit_percent: MachineLimitPercent,
     dispatch_paused: boolean('Whether no jobs are handed out from the queue for now.'),
     dispatch_paused_by: orNull(User, 'Who paused the queue; null when it is not paused.'),
     dispatch_paused_at: orNull(timestamp('When the queue was paused; null when it is not.')),
@@ -134,6 +158,9 @@ export const UpdateQueue = Type.Object(
     key: Type.Optional(text('Cannot be changed; the same key is accepted.')),
     description: Type.Optional(Description),
     retry_agent_affinity: Type.Optional(RetryAgentAffinity),
+    fair_by: Type.Optional(FairBy),
+    fair_weights: Type.Optional(FairWeights),
+    machine_limit_percent: Type.Optional(MachineLimitPercent),
     hostedAgents: Type.Optional(
       Type.Object(
         {

@@ -1,6 +1,7 @@
 import { byCaller, changedAttributes, recordAudit } from '../../../audit/record.ts'
 import type { Organization } from '../../../auth/caller.ts'
-import { wakeQueue } from '../../../conductor/dispatch/wake.ts'
+import { restartShares } from '../../../conductor/dispatch/share-key.ts'
+import { wakeQueue, wakeQueueSettings } from '../../../conductor/dispatch/wake.ts'
 import type { Context, RequestContext } from '../../../context.ts'
 import type { Trx } from '../../../db/pool.ts'
 import { defer } from '../../../db/batch.ts'
@@ -16,6 +17,9 @@ const audited = [
   'retry_agent_affinity',
   'instance_shape',
   'agent_image_ref',
+  'fair_by',
+  'fair_weights',
+  'machine_limit_percent',
   'dispatch_paused_at',
   'dispatch_paused_note',
 ] as const
@@ -71,7 +75,7 @@ export const resumeDispatch = (
     return { dispatch_paused_at: null, dispatch_paused_by: null, dispatch_paused_note: null }
   })
 
-type Change = Partial<queues.QueueFields & queues.DispatchFields>
+type Change = Partial<queues.QueueFields & queues.FairFields & queues.DispatchFields>
 
 /** `decide` runs while the queue is locked, so one of two simultaneous pauses is refused. */
 async function update(
@@ -84,6 +88,10 @@ async function update(
     const before = await queues.lockInCluster(trx, org.id, clusterId, queueId)
     await queues.updateInCluster(trx, org.id, clusterId, queueId, await decide(before, trx))
     const after = await queues.getInCluster(trx, org.id, clusterId, queueId)
+    if (before.fair_by !== after.fair_by) {
+      await restartShares(trx, org.id, queueId)
+      await wakeQueueSettings(trx, after.id)
+    }
     if (before.dispatch_paused_at !== null && after.dispatch_paused_at === null)
       await wakeQueue(trx, after.id)
     if ((before.dispatch_paused_at === null) !== (after.dispatch_paused_at === null))

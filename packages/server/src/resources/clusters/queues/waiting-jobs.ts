@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import { visiblePipelines } from '../../../auth/pipeline-access.ts'
 import { dispatchOrder } from '../../../conductor/dispatch/claim.ts'
+import { fairPlaces, findMachines } from '../../../conductor/dispatch/fair-order.ts'
 import { isEligible } from '../../../conductor/dispatch/eligible.ts'
 import type { Db } from '../../../db/pool.ts'
 import { jobsInBuilds } from '../../job/job-json.ts'
@@ -26,11 +27,16 @@ export async function listWaitingJobs(
   queue: QueueRow,
   { url, limit, offset }: Page,
 ): Promise<Array<string | null>> {
+  const isFair = queue.fair_by !== 'none'
+  const machines = isFair ? await findMachines(db, org.id, queue.id) : null
+  const ordered = isFair
+    ? sql`select id, rules, place from (${fairPlaces(org.id, queue.id, machines)}) p order by place`
+    : sql`
+        select j.id, j.agent_query_rules as rules, row_number() over (order by ${dispatchOrder}) as place from jobs j
+        where j.organization_id = ${org.id} and j.queue_id = ${queue.id} and j.state = 'scheduled' order by ${dispatchOrder}`
   const { rows } = await sql<{ job: string | null; rules: string[]; eligible: number }>`
     with waiting as materialized (
-      select j.id, j.agent_query_rules as rules from jobs j
-      where j.organization_id = ${org.id} and j.queue_id = ${queue.id} and j.state = 'scheduled'
-      order by ${dispatchOrder} limit ${limit} offset ${offset}),
+      ${ordered} limit ${limit} offset ${offset}),
     -- Most jobs of a queue have the same rules.
     able as materialized (
       select wanted.rules, (
@@ -38,9 +44,9 @@ export async function listWaitingJobs(
         where a.organization_id = ${org.id} and a.queue_id = ${queue.id} and ${isEligible(sql`wanted.rules`)}) as agents
       from (select distinct rules from waiting) wanted)
     select case when ${visiblePipelines(org, caller)} then ${listedJobJson(url)} end as job, able.rules, able.agents as eligible
-    from ${jobsInBuilds} join able on able.rules = j.agent_query_rules
+    from ${jobsInBuilds} join able on able.rules = j.agent_query_rules join waiting on waiting.id = j.id
     where j.organization_id = ${org.id} and j.id = any (array(select id from waiting))
-    order by ${dispatchOrder}`.execute(db)
+    order by waiting.place`.execute(db)
   return rows.map(({ job, rules, eligible }, index) => {
     if (job === null) return null
     const own = JSON.stringify({
