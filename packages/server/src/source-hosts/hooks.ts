@@ -84,8 +84,13 @@ const instructions: Readonly<Record<string, string>> = {
   gitlab_ee: onGitlab,
   bitbucket:
     'Repository settings → Webhooks → Add webhook. URL: the address. Triggers: repository push, and pull request created, updated, approved, merged and declined.',
+  bitbucket_server:
+    'Repository settings → Webhooks → Create webhook. URL: the address. Events: push, and pull request opened, source branch updated, modified, merged, declined and deleted.',
+  azure_devops:
+    'Project settings → Service hooks → Create subscription → Web Hooks, once each for code pushed, pull request created and pull request updated. URL: the address. The password of basic authentication: the secret.',
   gitea: onGitea,
   forgejo: onGitea,
+  gogs: 'Settings → Webhooks → Add webhook → Gogs of the repository. Payload URL: the address. Content type: application/json. Events: push, create and delete.',
 }
 
 /** How a person adds the address of a webhook at the host of this provider. */

@@ -10,7 +10,11 @@ import { Page } from '../../parts/Page.tsx'
 import { Denied, Loading, Problem } from '../../parts/States.tsx'
 import { organizationQuery } from '../../shell/queries.ts'
 import { clustersQuery } from '../clusters/queries.ts'
+import { connectionsQuery, type Connection } from '../connections/queries.ts'
 import { reloadPipelines } from '../pipeline-settings/queries.ts'
+import { createWebhook } from '../pipeline-settings/repository/health-query.ts'
+import { Connected, type Created } from './Connected.tsx'
+import { ConnectedRepository, type Repository } from './ConnectedRepository.tsx'
 import { repositorySteps } from './example.ts'
 import { FirstSteps, type Steps } from './FirstSteps.tsx'
 import styles from './page.module.css'
@@ -18,7 +22,8 @@ import styles from './page.module.css'
 export function NewPipelinePage() {
   const { org } = useParams({ from: '/organizations/$org/pipelines/new' })
   const { data: organization, error, refetch } = useQuery(organizationQuery(org))
-  if (organization?.viewer?.may.create_pipelines === true) return <NewPipeline org={org} />
+  const may = organization?.viewer?.may
+  if (may?.create_pipelines === true) return <NewPipeline org={org} isAdministrator={may.administer} />
   return (
     <Page title="New pipeline">
       {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
@@ -33,10 +38,19 @@ export function NewPipelinePage() {
   )
 }
 
-function NewPipeline({ org }: { org: string }) {
+/** A connection with credentials lists its repositories. */
+const canList = ({ token, app_id: app }: Connection) => token !== null || app !== null
+
+/** Connections and their tokens are for administrators; others name an address. */
+function NewPipeline({ org, isAdministrator }: { org: string; isAdministrator: boolean }) {
   const navigate = useNavigate()
   const queryClient = useQueryClient()
   const { data: clusters = [] } = useQuery(clustersQuery(org))
+  const { data: connections = [] } = useQuery({ ...connectionsQuery(org), enabled: isAdministrator })
+  const [connectionId, setConnectionId] = useState('')
+  const [chosen, setChosen] = useState<Repository | null>(null)
+  const [created, setCreated] = useState<Created | null>(null)
+  const connection = connections.find(({ id }) => id === connectionId)
   const [keys] = useState(() => ({ pipeline: newKey(), build: newKey() }))
   const [name, setName] = useState('')
   const [repository, setRepository] = useState('')
@@ -57,18 +71,23 @@ function NewPipeline({ org }: { org: string }) {
         },
         idempotencyKey: keys.pipeline,
       })
-      if (!withBuild) return { slug: pipeline.slug, number: null }
+      const address = { org, pipeline: pipeline.slug }
+      const refusal =
+        connection === undefined ? null : await createWebhook(address).then(() => null, messageOf)
+      if (!withBuild) return { address, name, number: null, refusal }
       const build = await call('POST /v2/organizations/{org}/pipelines/{pipeline}/builds', {
-        params: { org, pipeline: pipeline.slug },
+        params: address,
         body: { commit: 'HEAD', branch },
         idempotencyKey: keys.build,
       })
-      return { slug: pipeline.slug, number: String(build.number) }
+      return { address, name, number: String(build.number), refusal }
     },
-    async onSuccess({ slug: pipeline, number }) {
+    async onSuccess(made) {
       await reloadPipelines(queryClient)
-      if (number === null) await navigate({ to: '/$org/$pipeline', params: { org, pipeline } })
-      else await navigate({ to: '/$org/$pipeline/builds/$number', params: { org, pipeline, number } })
+      const { address, number } = made
+      if (connection !== undefined) setCreated(made)
+      else if (number === null) await navigate({ to: '/$org/$pipeline', params: address })
+      else await navigate({ to: '/$org/$pipeline/builds/$number', params: { ...address, number } })
     },
     // A refused request was not carried out, and the next try is another one.
     onError: () => Object.assign(keys, { pipeline: newKey(), build: newKey() }),
@@ -79,20 +98,56 @@ function NewPipeline({ org }: { org: string }) {
     event.preventDefault()
     create.mutate({ withBuild })
   }
+  const choose = (next: Repository | null) => {
+    setChosen(next)
+    setRepository(next?.clone_url ?? '')
+    if (next === null) return
+    setBranch(next.default_branch ?? 'main')
+    if (name === '' || name === nameOf(chosen)) setName(nameOf(next))
+  }
+  if (created !== null) return <Connected created={created} />
   return (
     <Page title="New pipeline" subtitle="Where the code is, and the steps that build it.">
       <form className={styles.form} onSubmit={(event) => submit(event, true)}>
         <FieldStack>
           <TextField label="Name" value={name} required problem={problemOf('name')} onValue={setName} />
-          <TextField
-            label="Repository"
-            value={repository}
-            required
-            placeholder="git@example.com:team/project.git"
-            hint="An address that git can clone, as the agents reach it."
-            problem={problemOf('repository')}
-            onValue={setRepository}
-          />
+          {connections.length > 0 && (
+            <SelectField
+              label="Where the repository is"
+              value={connectionId}
+              hint={connection === undefined ? undefined : 'Its webhook is created too.'}
+              onValue={(id) => {
+                setConnectionId(id)
+                choose(null)
+              }}
+            >
+              <option value="">At an address</option>
+              {connections.map(({ id, display_name: host }) => (
+                <option key={id} value={id}>
+                  {showLabel(host)}
+                </option>
+              ))}
+            </SelectField>
+          )}
+          {connection !== undefined && canList(connection) ? (
+            <ConnectedRepository
+              key={connection.id}
+              org={org}
+              connection={connection}
+              chosen={chosen}
+              onChoose={choose}
+            />
+          ) : (
+            <TextField
+              label="Repository"
+              value={repository}
+              required
+              placeholder="git@example.com:team/project.git"
+              hint="An address that git can clone, as the agents reach it."
+              problem={problemOf('repository')}
+              onValue={setRepository}
+            />
+          )}
           <TextField label="Default branch" value={branch} required onValue={setBranch} />
           <SelectField
             label="Cluster"
@@ -139,3 +194,8 @@ function NewPipeline({ org }: { org: string }) {
     </Page>
   )
 }
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+
+/** `acme/app` suggests the name app. */
+const nameOf = (repository: Repository | null) => repository?.full_name.split('/').at(-1) ?? ''

@@ -1,47 +1,57 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { call, type Answer } from '../../../api/call.ts'
-import { query } from '../../../api/queries.ts'
+import { useState } from 'react'
 import { Button } from '../../../parts/Button.tsx'
 import { Facts } from '../../../parts/Facts.tsx'
 import { Icon } from '../../../parts/Icon.tsx'
 import { SectionHead } from '../../../parts/settings/SectionHead.tsx'
 import { toneClass } from '../../../parts/state-badge/StateBadge.tsx'
-import { Time, TimeOrNever } from '../../../parts/time/Time.tsx'
+import { TimeOrNever } from '../../../parts/time/Time.tsx'
 import { showToast } from '../../../parts/toasts/toasts.ts'
 import type { PipelineAddress } from '../queries.ts'
+import { healthKey, healthQuery, reconcile, sendTest, type RepositoryHealth } from './health-query.ts'
+import { LastDelivery } from './LastDelivery.tsx'
 import styles from './Health.module.css'
-
-const health = '/v2/organizations/{org}/pipelines/{pipeline}/repository_health'
-type RepositoryHealth = Answer<`GET ${typeof health}`>
-
-/** Until the first delivery somebody may be waiting for it. */
-const whileWaitingMs = 3000
-const afterwardsMs = 60_000
-
-const healthQuery = (params: PipelineAddress) => ({
-  ...query(`GET ${health}`, { params }),
-  refetchInterval: ({ state }: { state: { data: RepositoryHealth | undefined } }) =>
-    state.data?.last_delivery?.status === 200 ? afterwardsMs : whileWaitingMs,
-})
 
 /** Whether the webhook works, and what it missed. */
 export function Health({ address }: { address: PipelineAddress }) {
   const queryClient = useQueryClient()
-  const { data } = useQuery(healthQuery(address))
-  const reconcile = useMutation({
-    mutationFn: () => call(`POST ${health}/reconcile`, { params: address }),
+  /** When the newest delivery came before a test. */
+  const [since, setSince] = useState<string | null>()
+  const test = useMutation({
+    mutationFn: () => sendTest(address),
     async onSuccess() {
-      await queryClient.invalidateQueries({ queryKey: healthQuery(address).queryKey })
+      await queryClient.invalidateQueries({ queryKey: healthKey(address) })
+      showToast('The host was asked for its test.')
+    },
+  })
+  const { data } = useQuery(healthQuery(address, test.isSuccess ? since : undefined))
+  const asking = useMutation({
+    mutationFn: () => reconcile(address),
+    async onSuccess() {
+      await queryClient.invalidateQueries({ queryKey: healthKey(address) })
       showToast('The repository is being asked.')
     },
   })
   if (data === undefined) return null
   const { pushes_last_7_days: pushes, pushes_without_delivery_last_7_days: missed } = data
+  const problem = test.error ?? asking.error
   return (
     <>
       <SectionHead title="Deliveries">
+        {data.hook.can_test && data.hook.registered === true && (
+          <Button
+            isWrite
+            isBusy={test.isPending}
+            onClick={() => {
+              setSince(data.last_delivery?.received_at ?? null)
+              test.mutate()
+            }}
+          >
+            Send the host’s test
+          </Button>
+        )}
         {data.next_reconcile_at !== null && (
-          <Button isWrite isBusy={reconcile.isPending} onClick={() => reconcile.mutate()}>
+          <Button isWrite isBusy={asking.isPending} onClick={() => asking.mutate()}>
             Look for missed pushes now
           </Button>
         )}
@@ -49,6 +59,7 @@ export function Health({ address }: { address: PipelineAddress }) {
       <Facts
         isFramed
         facts={[
+          ['At the host', <Registered key="hook" hook={data.hook} />],
           ['Last delivery', <LastDelivery key="last" delivery={data.last_delivery} />],
           ['Pushes in 7 days', missed === 0 ? pushes : `${pushes}, of which ${missed} without a delivery`],
           ['Repository asked', <TimeOrNever key="asked" at={data.reconciled_at} />],
@@ -59,29 +70,25 @@ export function Health({ address }: { address: PipelineAddress }) {
           ],
         ]}
       />
-      {reconcile.error !== null && <p role="alert">{reconcile.error.message}</p>}
+      {problem !== null && <p role="alert">{problem.message}</p>}
     </>
   )
 }
 
-function LastDelivery({ delivery }: { delivery: RepositoryHealth['last_delivery'] }) {
-  if (delivery === null) {
-    return (
-      <span className={`${styles.outcome} ${toneClass('idle')}`}>
-        <Icon name="circle-dashed" size={14} /> None has come yet.
-      </span>
-    )
-  }
-  const isGood = delivery.status === 200
+const states = {
+  true: { tone: 'passed', icon: 'circle-check', word: 'The webhook is there' },
+  false: { tone: 'failed', icon: 'circle-x', word: 'The webhook is not there' },
+  null: { tone: 'idle', icon: 'circle-dashed', word: 'Not known' },
+} as const
+
+function Registered({ hook }: { hook: RepositoryHealth['hook'] }) {
+  const { tone, icon, word } = states[`${hook.registered}`]
   return (
     <span className={styles.delivery}>
-      <span className={`${styles.outcome} ${toneClass(isGood ? 'passed' : 'failed')}`}>
-        <Icon name={isGood ? 'circle-check' : 'circle-x'} size={14} />
-        {isGood ? 'The webhook works' : `Refused with ${delivery.status}`}
+      <span className={`${styles.outcome} ${toneClass(tone)}`}>
+        <Icon name={icon} size={14} /> {word}
       </span>
-      <span>
-        {delivery.event}, <Time at={delivery.received_at} />. {delivery.message}
-      </span>
+      {hook.reason !== null && <span>{hook.reason}</span>}
     </span>
   )
 }

@@ -1,12 +1,11 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { call } from '../../../api/call.ts'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Button } from '../../../parts/Button.tsx'
 import { CopyBlock } from '../../../parts/Copy.tsx'
 import { Notice } from '../../../parts/settings/Notice.tsx'
 import { SectionHead } from '../../../parts/settings/SectionHead.tsx'
 import { showToast } from '../../../parts/toasts/toasts.ts'
 import { reloadPipeline, type Pipeline, type PipelineAddress } from '../queries.ts'
-import { howToPaste } from './provider-settings.ts'
+import { createWebhook, deleteWebhook, healthKey, healthQuery } from './health-query.ts'
 
 interface Props {
   address: PipelineAddress
@@ -15,17 +14,20 @@ interface Props {
   isAdministrator: boolean
 }
 
-const webhook = '/v2/organizations/{org}/pipelines/{pipeline}/webhook'
-
 /** How the repository's host tells of pushes. */
 export function Webhook({ address, pipeline, isAdministrator }: Props) {
   const queryClient = useQueryClient()
+  const { data: health } = useQuery(healthQuery(address))
   const { id: provider, webhook_url: url, webhook_id: id } = pipeline.provider
-  const isThere = id !== null
+  // One that was deleted at the host can be created again.
+  const isThere = id !== null && health?.hook.registered !== false
   const change = useMutation({
     mutationFn: async () => {
-      await call(isThere ? `DELETE ${webhook}` : `POST ${webhook}`, { params: address })
-      await reloadPipeline(queryClient)
+      await (isThere ? deleteWebhook(address) : createWebhook(address))
+      await Promise.all([
+        reloadPipeline(queryClient),
+        queryClient.invalidateQueries({ queryKey: healthKey(address) }),
+      ])
     },
     onSuccess: () => showToast(isThere ? 'The webhook is deleted.' : 'The host has the webhook now.'),
   })
@@ -46,7 +48,7 @@ export function Webhook({ address, pipeline, isAdministrator }: Props) {
       >
         {isThere
           ? 'The host of the repository sends pushes to this address.'
-          : `${howToPaste(provider)} Take the secret of the repository connection. Whoever has this address can have commits built.`}
+          : `${health?.hook.instructions ?? ''} Take the secret of the repository connection. Whoever has this address can have commits built.`}
       </Notice>
       {change.error !== null && <p role="alert">{change.error.message}</p>}
     </>

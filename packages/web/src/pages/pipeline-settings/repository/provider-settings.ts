@@ -100,30 +100,3 @@ export const groupsOf = (settings: Settings): Group[] =>
       settings: all.filter(([name]) => typeof settings[name] === 'boolean'),
     }))
     .filter(({ settings: some }) => some.length > 0)
-
-/** How the address of the webhook gets to the host. */
-const pasteSteps: Readonly<Record<string, string>> = {
-  github:
-    'On GitHub: Settings, Webhooks, Add webhook. Content type application/json; events: pushes and pull requests.',
-  gitlab:
-    'On GitLab: Settings, Webhooks, Add new webhook. Triggers: push, tag push and merge request events.',
-  bitbucket:
-    'On Bitbucket: Repository settings, Webhooks, Add webhook. Triggers: push, and pull request created and updated.',
-  bitbucket_server:
-    'On Bitbucket: Repository settings, Webhooks, Create webhook. Events: push, and pull request opened, source branch updated, modified, merged, declined and deleted.',
-  azure_devops:
-    'On Azure DevOps: Project settings, Service hooks, Create subscription, Web Hooks; one each for: code pushed, pull request created, pull request updated. The secret of the connection is the basic authentication password.',
-  gogs: 'Settings, Webhooks, Add webhook of the repository. Content type application/json; events: push, create and delete.',
-  gitea:
-    'Settings, Webhooks, Add webhook of the repository. Content type application/json; events: push, create and pull requests.',
-}
-
-const families: Readonly<Record<string, string>> = {
-  github_enterprise: 'github',
-  gitlab_ee: 'gitlab',
-  forgejo: 'gitea',
-}
-
-export const howToPaste = (provider: string): string =>
-  pasteSteps[families[provider] ?? provider] ??
-  'Add it to the repository as a webhook that sends JSON, or call it from a post-receive hook.'
