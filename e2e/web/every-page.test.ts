@@ -19,6 +19,7 @@ const pages = (world: World): Record<string, [path: string, text: string | RegEx
   'pipeline-repository': ['/default/on-github/settings/repository', 'Pull requests from forks'],
   'pipeline-builds': ['/default/web-app/settings/builds', 'Builds may be rebuilt'],
   'pipeline-schedules': ['/default/web-app/settings/schedules', 'Nightly'],
+  'pipeline-triggers': ['/default/web-app/settings/triggers', 'Base image'],
   'pipeline-access': ['/default/web-app/settings/access', 'Mobile'],
   'pipeline-notifications': ['/default/web-app/settings/notifications', 'Deploys'],
   'pipeline-badges': ['/default/web-app/settings/badges', 'Address of the image'],

@@ -16,7 +16,10 @@ interface Place {
   team: string
   /** Rows of the lists that the pages show, by what they are. */
   ids: Readonly<
-    Record<'secret' | 'token' | 'service' | 'delivery' | 'schedule' | 'invitation' | 'reader', string>
+    Record<
+      'secret' | 'token' | 'service' | 'delivery' | 'schedule' | 'trigger' | 'invitation' | 'reader',
+      string
+    >
   >
 }
 
@@ -109,6 +112,21 @@ const offers = ({ slug, api, cluster, queue, team, ids }: Place, role: Role): Of
       page: `${pipelineSettings}/schedules`,
       name: 'More about Nightly',
       request: ['PATCH', `${pipeline}/schedules/${ids.schedule}`, {}],
+    },
+    {
+      page: `${pipelineSettings}/triggers`,
+      name: 'New trigger',
+      request: ['POST', `${pipeline}/triggers`, {}],
+    },
+    {
+      page: `${pipelineSettings}/triggers`,
+      name: 'Try Base image',
+      request: ['POST', `${pipeline}/triggers/${ids.trigger}/dry_run`, { payload: {} }],
+    },
+    {
+      page: `${pipelineSettings}/triggers`,
+      name: 'Deliveries of Base image',
+      request: ['GET', `${pipeline}/triggers/${ids.trigger}/deliveries`, {}],
     },
     {
       page: `${pipelineSettings}/retention`,
@@ -257,6 +275,7 @@ async function aPlace(): Promise<Place> {
     secret: await make(`/clusters/${cluster}/secrets`, { key: 'DEPLOY_TOKEN', value: 'correct horse' }),
     token: await make(`/clusters/${cluster}/tokens`, { description: 'Rack' }),
     schedule: await make('/pipelines/shown/schedules', { label: 'Nightly', cronline: '0 3 * * * UTC' }),
+    trigger: await make('/pipelines/shown/triggers', { name: 'Base image' }),
     invitation: String(invited.body['0']?.['id']),
   }
   return { slug, api, tokens, cluster, queue, team, ids }

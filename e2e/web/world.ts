@@ -186,6 +186,14 @@ async function createAroundPipelines(server: Client): Promise<void> {
   const schedules = `${org}/pipelines/web-app/schedules`
   await server.post(schedules, { label: ':jest: Nightly', cronline: '0 3 * * * Europe/Berlin' })
   await server.post(schedules, { label: longText, cronline: '@hourly', enabled: false })
+  const triggers = `${org}/pipelines/web-app/triggers`
+  await server.post(triggers, { name: longText, enabled: false })
+  const { body: trigger } = await server.post(triggers, {
+    name: ':jest: Base image',
+    condition: 'payload("/action") == "published"',
+    signature: 'none',
+  })
+  await fetch(String(trigger['address']), { method: 'POST', body: JSON.stringify({ action: 'deleted' }) })
   await server.post(`${org}/services`, {
     provider: 'webhook',
     description: ':jest: Deploys',

@@ -115,7 +115,8 @@ import { serviceRoutes } from './resources/notifications/services/routes.ts'
 import { ssoRoutes } from './resources/people/sso/routes.ts'
 import { stepUploadRoutes } from './resources/builds/step-uploads/routes.ts'
 import { triggerDeliveryRoutes } from './resources/pipelines/trigger-deliveries/routes.ts'
-import { triggerAddressRoutes, triggerRoutes } from './resources/pipelines/triggers/routes.ts'
+import { triggerRoutes } from './resources/pipelines/triggers/routes.ts'
+import { dryRunRoutes, triggerAddressRoutes } from './webhooks/triggers/routes.ts'
 import { suiteRoutes } from './resources/tests/suites/routes.ts'
 import { teamMemberRoutes } from './resources/people/team-members/routes.ts'
 import { teamPipelineRoutes } from './resources/pipelines/team-pipelines/routes.ts'
@@ -199,7 +200,7 @@ export const slices: Slices = {
   tests: testRoutes,
   token_issuers: tokenIssuerRoutes,
   'trigger-deliveries': triggerDeliveryRoutes,
-  triggers: triggerRoutes,
+  triggers: [...triggerRoutes, ...dryRunRoutes],
   user: userRoutes,
 }
 

@@ -220,6 +220,7 @@ export async function aWorld(app: TestApp): Promise<World> {
     session: await sessionId(app, admin),
     delivery: await make(`/services/${service}/test`, {}),
     schedule: await make(`/pipelines/${pipeline}/schedules`, { cronline: '@daily' }),
+    trigger: await make(`/pipelines/${pipeline}/triggers`, { name: 'World' }),
     template: await make('/pipeline-templates', { name: 'World', configuration: 'steps: []' }, 'uuid'),
     rule: await make(
       '/rules',

@@ -4,6 +4,7 @@ import { anyCharacter } from '../../../../testbed/src/any-character.ts'
 import { checkCondition } from './check.ts'
 import { evaluateCondition } from './evaluate.ts'
 import type { ConditionFacts } from './facts.ts'
+import { textAt } from './json-pointer.ts'
 
 const FACTS: ConditionFacts = {
   build: {

@@ -4,6 +4,7 @@ import type { Caller } from '../../../auth/caller.ts'
 import type { Author, PullRequest } from '../../../conductor/build.ts'
 import { badRequest, invalidFields, refused, type FieldError } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/ids.ts'
+import { badVariableNames } from '../../pipelines/variable-names.ts'
 import { withoutUserinfo } from '../../../lib/userinfo.ts'
 import { jobStates } from '../../job/schema.ts'
 import { stateFilters, type CreateBuildBody, type ListQuery } from './schema.ts'
@@ -116,21 +117,13 @@ export function readMaps(body: CreateBuildBody): {
 } {
   const env = asTexts(body.env ?? {})
   const metaData = asTexts(body.meta_data ?? {})
-  const errors = [...badNames(env), ...badEntries(metaData)]
+  const errors = [...badVariableNames(env), ...badEntries(metaData)]
   if (errors.length > 0) throw invalidFields(errors.slice(0, 100))
   return { env, metaData }
 }
 
 const asTexts = (given: Given) =>
   Object.fromEntries(Object.entries(given).map(([key, value]) => [key, String(value)]))
-
-export const badNames = (env: Readonly<Record<string, string>>): FieldError[] =>
-  Object.keys(env)
-    .filter((name) => name === '' || name.includes('=') || name.length > 255)
-    .map((name) => ({
-      field: `env.${name.slice(0, 60)}`,
-      code: 'must have a name of 1 to 255 characters without an equals sign',
-    }))
 
 const mostMetaDataBytes = 100 * 1024
 

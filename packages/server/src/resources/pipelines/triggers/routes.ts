@@ -6,23 +6,12 @@ import { pipelineAccess } from '../../../auth/pipeline-access.ts'
 import type { Context } from '../../../context.ts'
 import { created, noContent, ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
-import type { Param } from '../../../http/params.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
-import { dryRun } from './dry-run.ts'
 import { presentTrigger } from './present.ts'
 import * as triggers from './queries.ts'
 import type { TriggerRow } from './queries.ts'
-import { receivePayload } from './receive.ts'
-import {
-  CreateTrigger,
-  DryRun,
-  DryRunResult,
-  Trigger,
-  TriggerAnswer,
-  TriggerWithSecret,
-  UpdateTrigger,
-} from './schema.ts'
+import { CreateTrigger, Trigger, TriggerWithSecret, UpdateTrigger } from './schema.ts'
 import { createTrigger, deleteTrigger, rotateTrigger, updateTrigger } from './update.ts'
 
 const listTriggersRoute = route({
@@ -130,60 +119,6 @@ const deleteTriggerRoute = route({
   },
 })
 
-const dryRunRoute = route({
-  method: 'POST',
-  url: '/v2/organizations/:org/pipelines/:pipeline/triggers/:trigger/dry_run',
-  summary: 'Say what build a payload would make, or why none',
-  scope: 'write_pipelines',
-  permission: 'edit_pipeline',
-  body: DryRun,
-  callsOut: true,
-  answers: { 200: DryRunResult },
-  async handler({ ctx, org, params, body }) {
-    return ok(await dryRun({ ctx, org }, params, body.payload))
-  },
-})
-
-const address: Param = {
-  schema: Type.String({ description: 'The last part of the `address` of a trigger.' }),
-  notFound: 'No trigger found',
-  matches: (text) => /^[0-9a-f]{50}$/.test(text),
-}
-
-const receivePayloadRoute = route({
-  method: 'POST',
-  url: '/deliver/trigger/:address',
-  summary: 'Take in a payload for a trigger',
-  scope: 'none',
-  permission: 'anonymous',
-  params: { address },
-  rawBody: {
-    async admit(ctx, { address }) {
-      const { organization_id: organizationId, id: sender } = await getAddressed(ctx, address)
-      return { organizationId, sender }
-    },
-  },
-  answers: { 200: TriggerAnswer },
-  errors: {
-    400: 'The body is no JSON object, or is nested too deeply or holds too many values.',
-    401: 'The signature is missing or wrong.',
-    403: 'The owner of the trigger may no longer build the pipeline.',
-    404: 'No trigger has this address.',
-    409: 'The trigger is switched off.',
-    422: 'The payload lacks something that the build needs, or the steps of the pipeline cannot be read.',
-  },
-  async handler({ ctx, params, headers, rawBody }) {
-    const trigger = await getAddressed(ctx, params.address)
-    return ok(await receivePayload(ctx, trigger, { headers, bytes: rawBody }))
-  },
-})
-
-async function getAddressed(ctx: Context, address: string): Promise<triggers.Addressed> {
-  const trigger = await triggers.findByAddress(ctx.db, address)
-  if (trigger === undefined) throw notFound('No trigger found')
-  return trigger
-}
-
 export const triggerRoutes = [
   listTriggersRoute,
   getTriggerRoute,
@@ -191,7 +126,4 @@ export const triggerRoutes = [
   updateTriggerRoute,
   rotateTriggerRoute,
   deleteTriggerRoute,
-  dryRunRoute,
 ]
-
-export const triggerAddressRoutes = [receivePayloadRoute]

@@ -1,8 +1,8 @@
 // What the fields of a trigger may be, and the build that a payload asks for.
-import { isJsonPointer, findAt } from '@millrace/engine/conditions/json-pointer.ts'
+import { findAt, isJsonPointer, textAt } from '@millrace/engine/conditions/json-pointer.ts'
 import { checkCondition } from '@millrace/engine/conditions/check.ts'
 import { invalidFields, refused, type FieldError } from '../../../lib/errors.ts'
-import { badNames } from '../../builds/builds/rules.ts'
+import { badVariableNames } from '../variable-names.ts'
 import type { TriggerFields } from './queries.ts'
 import { longestBranch, longestMessage, type MappedValue, type UpdateTriggerBody } from './schema.ts'
 
@@ -40,10 +40,9 @@ function problemsOf({ branch, commit, message, env, condition }: TriggerFields):
     const code = value === null ? null : problemOf(value)
     return code === null ? [] : [{ field, code }]
   })
-  const names = Object.fromEntries(Object.keys(env).map((name) => [name, '']))
   const judged = condition === null ? null : checkCondition(condition, 'trigger')
   const unclear = judged?.ok === false ? [{ field: 'condition', code: judged.message }] : []
-  return [...errors, ...badNames(names), ...unclear]
+  return [...errors, ...badVariableNames(env), ...unclear]
 }
 
 function problemOf({ pointer, text, default: fallback }: MappedValue): string | null {
@@ -103,12 +102,11 @@ function readValue(
     if (fallback !== undefined) return fallback
     throw refused(`The payload has nothing at ${pointer} for the ${field}, and there is no default.`)
   }
-  if (typeof found === 'object') {
-    throw refused(
-      `The payload has ${Array.isArray(found) ? 'a list' : 'an object'} at ${pointer}, which cannot be the ${field}.`,
-    )
+  const value = textAt(payload, pointer)
+  if (value === null) {
+    const kind = Array.isArray(found) ? 'a list' : 'an object'
+    throw refused(`The payload has ${kind} at ${pointer}, which cannot be the ${field}.`)
   }
-  const value = String(found)
   if (field !== 'message' && value.length > longestValue) {
     throw refused(`The payload has more than ${longestValue} characters at ${pointer} for the ${field}.`)
   }

@@ -316,8 +316,10 @@ describe('POST /deliver/trigger/{address}', () => {
       [{}, false],
     ] as const) {
       const { status, body } = await send(made, JSON.stringify(payload))
-      expect([payload, status, body.build !== null]).toEqual([payload, 200, isBuilt])
-      if (!isBuilt) expect(body.message).toMatch(/^No build was made. The condition does not hold: payload/)
+      const isRefused = String(body.message).startsWith(
+        'No build was made. The condition does not hold: payload',
+      )
+      expect([payload, status, body.build !== null, isRefused]).toEqual([payload, 200, isBuilt, !isBuilt])
     }
     expect(await builds()).toHaveLength(2)
   })
@@ -353,7 +355,7 @@ describe('POST /deliver/trigger/{address}', () => {
         Array.from({ length: 5 }, () => send(made, '{}', { [name]: `id of ${name}` })),
       )
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
-      expect(answers.filter(({ body }) => body.replayed === false)).toHaveLength(1)
+      expect(answers.filter(({ body }) => String(body.replayed) === 'false')).toHaveLength(1)
       expect(new Set(answers.map(({ body }) => JSON.stringify(body.build))).size).toBe(1)
     }
     expect(await builds()).toHaveLength(4)
@@ -406,7 +408,7 @@ describe('POST /deliver/trigger/{address}', () => {
     ])
     await ask('PATCH', made.id, {})
     expect((await send(made, '{}')).status).toBe(200)
-    expect((await builds()).map(({ creator }) => (creator as { id: string }).id)).toEqual([
+    expect((await builds()).map(({ creator }) => (creator as unknown as { id: string }).id)).toEqual([
       admin.id,
       owner.id,
     ])

@@ -1,7 +1,7 @@
 // Whether a request to a trigger proves that its sender knows the secret.
 import type { IncomingHttpHeaders } from 'node:http'
-import { hasSignature, headerOf, isSame } from '../../../source-hosts/signature.ts'
-import type { TriggerFields } from './queries.ts'
+import { hasSignature, headerOf, isSame } from '../../source-hosts/signature.ts'
+import type { TriggerFields } from '../../resources/pipelines/triggers/queries.ts'
 
 interface Sent {
   headers: IncomingHttpHeaders

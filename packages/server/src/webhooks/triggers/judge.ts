@@ -1,18 +1,18 @@
 // The build that a payload makes, or why it makes none. Deliveries and dry runs are judged alike.
 import { evaluateCondition } from '@millrace/engine/conditions/evaluate.ts'
 import { textAt } from '@millrace/engine/conditions/json-pointer.ts'
-import type { FollowUp } from '../../../conductor/advance.ts'
-import { conditionFacts, requestedBuild, type BuildRequest } from '../../../conductor/build.ts'
-import { createBuild, describeRefusal } from '../../../conductor/create-build.ts'
-import type { Context } from '../../../context.ts'
-import type { Trx } from '../../../db/pool.ts'
-import { inSavepoint } from '../../../db/transaction.ts'
-import { conflict, forbidden, refused } from '../../../lib/errors.ts'
-import { findForkPullOfCommit, isOwnCommit } from '../../../webhooks/queries.ts'
-import type { Armed } from './queries.ts'
-import { mapPayload, type MappedBuild } from './rules.ts'
+import type { FollowUp } from '../../conductor/advance.ts'
+import { conditionFacts, requestedBuild, type BuildRequest } from '../../conductor/build.ts'
+import { createBuild, describeRefusal } from '../../conductor/create-build.ts'
+import type { Context } from '../../context.ts'
+import type { Trx } from '../../db/pool.ts'
+import { inSavepoint } from '../../db/transaction.ts'
+import { conflict, forbidden, refused } from '../../lib/errors.ts'
+import { findForkPullOfCommit, isOwnCommit } from '../queries.ts'
+import type { Armed } from '../../resources/pipelines/triggers/queries.ts'
+import { mapPayload, type MappedBuild } from '../../resources/pipelines/triggers/rules.ts'
 
-export type Judged =
+type Judged =
   | { kind: 'built'; id: string; number: number; followUps: FollowUp[] }
   /** Sent and understood, but not to be built. */
   | { kind: 'ignored'; reason: string }

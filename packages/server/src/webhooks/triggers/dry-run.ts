@@ -1,13 +1,13 @@
 import type { Static } from 'typebox'
-import type { Context, RequestContext } from '../../../context.ts'
-import type { Trx } from '../../../db/pool.ts'
-import { inTransaction } from '../../../db/transaction.ts'
-import { ApiError, notFound } from '../../../lib/errors.ts'
+import type { Context, RequestContext } from '../../context.ts'
+import type { Trx } from '../../db/pool.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import { ApiError, notFound } from '../../lib/errors.ts'
 import { judge } from './judge.ts'
-import * as triggers from './queries.ts'
-import type { Armed } from './queries.ts'
-import { mapPayload, type MappedBuild } from './rules.ts'
-import type { DryRunResult } from './schema.ts'
+import * as triggers from '../../resources/pipelines/triggers/queries.ts'
+import type { Armed } from '../../resources/pipelines/triggers/queries.ts'
+import { mapPayload, type MappedBuild } from '../../resources/pipelines/triggers/rules.ts'
+import type { DryRunResult } from '../../resources/pipelines/triggers/schema.ts'
 
 type Result = Static<typeof DryRunResult>
 

@@ -1,7 +1,7 @@
 // Hostile payloads for triggers: huge, deep, full of keys, or with names that JavaScript gives a meaning.
 import { describe, expect, it } from 'vitest'
-import { baseUrl, useApp } from '../../../../test/app.ts'
-import { anAdmin, anOrganization, aPipeline } from '../../../../test/builders.ts'
+import { baseUrl, useApp } from '../../../test/app.ts'
+import { anAdmin, anOrganization, aPipeline } from '../../../test/builders.ts'
 
 const app = useApp()
 
