@@ -13,7 +13,8 @@ const blocksOf = (page: string) => readBlocks(readFileSync(join(root, page), 'ut
 
 /** A block that is not checked, or not run, gives its reason there. */
 const MARKS = new Map([
-  ['sh', /^(?:run|setup|not-run: \S.*)$/],
+  // gitea-guide.test.ts runs those that need a Gitea.
+  ['sh', /^(?:run|setup|gitea|not-run: \S.*)$/],
   ['yaml', /^(?:|other: \S.*)$/],
   ['json', /^$/],
   ['text', /^(?:|output)$/],

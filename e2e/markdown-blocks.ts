@@ -32,9 +32,9 @@ export interface RunBlock extends Block {
 }
 
 /** The shell blocks that are run, each with the output shown below it. */
-export function runBlocks(blocks: readonly Block[]): RunBlock[] {
+export function runBlocks(blocks: readonly Block[], mark = 'run'): RunBlock[] {
   return blocks.flatMap((block, index) => {
-    if (block.language !== 'sh' || block.mark !== 'run') return []
+    if (block.language !== 'sh' || block.mark !== mark) return []
     const next = blocks[index + 1]
     return [{ ...block, output: next?.language === 'text' && next.mark === 'output' ? next.text : null }]
   })
