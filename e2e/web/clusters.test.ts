@@ -52,12 +52,18 @@ withBrowser.describe('a cluster in the browser', () => {
     await choose(page, 'Edit…')
     await dialogOf(page).getByLabel('Description').fill('Large machines')
     await dialogOf(page).getByLabel('A retried job prefers').selectOption('Another agent than before')
+    await dialogOf(page).getByLabel('Its agents are divided among').selectOption('Creators of builds')
+    await dialogOf(page).getByLabel('Agents for machines, in percent').fill('40')
+    await dialogOf(page).getByLabel('Weights').fill('0192f5c0-0000-7000-8000-000000000001 3')
     await press(page, 'Save')
     await page.getByText('Large machines').waitFor()
     const queues = await rows(server, `${cluster}/queues`, admin)
     expect(queues.find((queue) => String(queue['key']) === 'big')).toMatchObject({
       description: 'Large machines',
       retry_agent_affinity: 'prefer-different',
+      fair_by: 'creator',
+      fair_weights: { '0192f5c0-0000-7000-8000-000000000001': 3 },
+      machine_limit_percent: 40,
     })
     await page.getByRole('button', { name: 'More about this queue' }).click()
     await choose(page, 'Delete…')

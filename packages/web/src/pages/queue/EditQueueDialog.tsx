@@ -9,6 +9,7 @@ import { queuesQuery, type Queue } from '../cluster/queries.ts'
 import { AffinityField } from '../cluster/AffinityField.tsx'
 import { describeMachine, isSameKind } from '../cluster/machines.ts'
 import { shapesQuery } from '../clusters/queries.ts'
+import { FairFields, readWeights, showWeights } from './FairFields.tsx'
 import { updateQueue } from './queries.ts'
 
 interface Props {
@@ -23,6 +24,9 @@ export function EditQueueDialog({ address, queue, onClose }: Props) {
   const draft = useDraft({
     description: queue.description ?? '',
     retry_agent_affinity: queue.retry_agent_affinity,
+    fair_by: queue.fair_by,
+    weights: showWeights(queue.fair_weights),
+    machine_limit_percent: queue.machine_limit_percent,
     machine: hosted?.instance_shape.name ?? '',
     image: imageOf(queue),
   })
@@ -30,10 +34,11 @@ export function EditQueueDialog({ address, queue, onClose }: Props) {
   const { data: shapes = [] } = useQuery({ ...shapesQuery(address.org), enabled: hosted !== undefined })
   const save = useMutation({
     async mutationFn() {
-      const { machine, image, ...body } = changed
+      const { machine, image, weights, ...body } = changed
       const isOther = machine !== undefined || image !== undefined
       await updateQueue(address, {
         ...body,
+        ...(weights === undefined ? {} : { fair_weights: readWeights(weights) }),
         ...(isOther ? { hostedAgents: { instanceShape: fields.machine, agentImageRef: fields.image } } : {}),
       })
       await Promise.all([
@@ -64,6 +69,7 @@ export function EditQueueDialog({ address, queue, onClose }: Props) {
         value={fields.retry_agent_affinity}
         onValue={(affinity) => set({ retry_agent_affinity: affinity })}
       />
+      {hosted === undefined && <FairFields fields={fields} set={set} />}
       {hosted !== undefined && (
         <>
           <SelectField
