@@ -1,6 +1,7 @@
 /*
- * Writes pictures of every page, dialog and state, in light, in dark and as wide as a phone: npm run screenshots -- FOLDER. Only
- * those whose names begin with one of the words after the folder, if there are any. The tests that look at them take them.
+ * Writes pictures of every page, dialog and state, in light, in dark and as wide as a phone: npm run screenshots -- FOLDER. Words
+ * after the folder choose some: the beginnings of names, and the looks light, dark, narrow and dark-narrow. The tests that look at
+ * them take them.
  */
 import { spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'

@@ -6,7 +6,7 @@ import { aDataDirectory, startServer, type Server } from '../millrace.ts'
 import { signIn, visit, withBrowser } from './browser.ts'
 import { dialogs, onPhones, open } from './dialogs.ts'
 import { connectProgram } from './connect-program.ts'
-import { allLooks, findProblems, isForPictures, isWanted, looks, write } from './look.ts'
+import { findProblems, isWanted, looks, looksFor, write } from './look.ts'
 import { createWorld, type World } from './world.ts'
 
 /** Each with an address and the text that shows that it is complete. */
@@ -25,7 +25,7 @@ const pages = (world: World): Record<string, [path: string, text: string | RegEx
   'pipeline-badges': ['/default/web-app/settings/badges', 'Address of the image'],
   'pipeline-retention': ['/default/web-app/settings/retention', 'Show what would be deleted'],
   'pipeline-caches': ['/default/web-app/settings/caches', 'No caches yet'],
-  'pipeline-caches-used': ['/default/api/settings/caches', 'jobs asked for a cache'],
+  'pipeline-caches-used': ['/default/api/settings/caches', 'asked for a cache'],
   'pipeline-danger': ['/default/web-app/settings/danger', 'Delete…'],
   'pipeline-archived': ['/default/old-app/settings/general', 'is archived'],
   builds: ['/organizations/default/builds', 'Release 2.1'],
@@ -49,8 +49,6 @@ const pages = (world: World): Record<string, [path: string, text: string | RegEx
   'cluster-settings': [`${world.cluster}/settings`, 'Default queue'],
   rules: ['/organizations/default/settings/rules', 'trigger builds of'],
   'hosted-cluster': [world.hostedCluster, 'big'],
-  'hosted-cluster-images': [`${world.hostedCluster}/agent_images`, /image/],
-  'hosted-cluster-volumes': [`${world.hostedCluster}/cache_volumes`, 'No cache volumes yet'],
   queue: [world.queue, /waiting/],
   agent: [world.agent, /Idle|Busy/],
   me: ['/-/me', 'Administrator'],
@@ -103,7 +101,7 @@ withBrowser.describe('every page', () => {
 
 async function lookAtPages(server: Server, world: World): Promise<string[]> {
   const problems: string[] = []
-  for (const look of isForPictures ? allLooks : (['light', 'dark', 'narrow'] as const)) {
+  for (const look of looksFor(['light', 'dark', 'narrow'])) {
     const tab = await visit(looks[look])
     await signIn(tab, server, '/default')
     for (const [name, [path, text]] of Object.entries(pages(world))) {
@@ -128,7 +126,7 @@ async function lookAtPages(server: Server, world: World): Promise<string[]> {
 
 async function lookAtDialogs(server: Server, world: World): Promise<string[]> {
   const problems: string[] = []
-  for (const look of isForPictures ? allLooks : (['light', 'dark-narrow'] as const)) {
+  for (const look of looksFor(['light', 'dark-narrow'])) {
     const tab = await visit(looks[look])
     await signIn(tab, server, '/default')
     const openings = look.endsWith('narrow') ? onPhones(world) : dialogs(world)

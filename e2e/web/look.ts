@@ -6,14 +6,7 @@ import { findBarriers } from './axe.ts'
 import type { VisitOptions } from './browser.ts'
 
 const folder = process.env['SCREENSHOTS']
-
-export const isForPictures = folder !== undefined
-
-const wanted = (process.env['SCREENSHOTS_OF'] ?? '').split(' ').filter(Boolean)
-
-/** All are, unless pictures of some were asked for. */
-export const isWanted = (name: string): boolean =>
-  wanted.length === 0 || wanted.some((start) => name.startsWith(start))
+const isForPictures = folder !== undefined
 
 const narrow = { width: 390, height: 844, isTouch: true }
 
@@ -24,7 +17,20 @@ export const looks = {
   'dark-narrow': { theme: 'dark', ...narrow },
 } as const satisfies Record<string, VisitOptions>
 
-export const allLooks = Object.keys(looks) as Array<keyof typeof looks>
+type Look = keyof typeof looks
+const allLooks = Object.keys(looks) as Look[]
+
+const words = (process.env['SCREENSHOTS_OF'] ?? '').split(' ').filter(Boolean)
+const starts = words.filter((word) => !allLooks.some((look) => look === word))
+const wantedLooks = allLooks.filter((look) => words.includes(look))
+
+/** All are, unless pictures of some were asked for. */
+export const isWanted = (name: string): boolean =>
+  starts.length === 0 || starts.some((start) => name.startsWith(start))
+
+/** For pictures all of them, or those that were asked for; else the given ones. */
+export const looksFor = (usual: readonly Look[]): readonly Look[] =>
+  !isForPictures ? usual : wantedLooks.length > 0 ? wantedLooks : allLooks
 
 export async function write(page: Page, name: string): Promise<void> {
   if (folder === undefined) return

@@ -11,7 +11,7 @@ export interface Column<Row> {
   look?: keyof typeof looks
 }
 
-/** A phone leaves out what is optional or an aside. */
+/** A phone shows what is optional or an aside below the rest. */
 const looks = {
   muted: 'muted',
   optional: styles.optional,

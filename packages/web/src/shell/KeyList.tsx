@@ -19,7 +19,7 @@ export function KeyList({ onClose }: { onClose: () => void }) {
         ))}
       </dl>
       <Checkbox
-        label="Single letters do something"
+        label="Use keys of a single letter"
         checked={letters}
         onCheck={(areOn) => {
           setLetters(areOn)

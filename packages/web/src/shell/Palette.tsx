@@ -12,6 +12,9 @@ import { recentBuildEntries } from './recent-builds.ts'
 import { setTheme } from './theme.ts'
 import styles from './Palette.module.css'
 
+/** Who has opened the palette has left the rows that arrow keys move through. */
+const isUseful = (keys: string) => keys !== 'mod+k' && !keys.startsWith('Arrow')
+
 export function Palette({ org, onClose }: { org: string | null; onClose: () => void }) {
   const router = useRouter()
   const { pipeline } = useParams({ strict: false })
@@ -25,7 +28,7 @@ export function Palette({ org, onClose }: { org: string | null; onClose: () => v
   const may = organization.data?.viewer?.may ?? null
   const own: PaletteEntry[] = [
     ...actions
-      .filter(({ keys, to }) => keys !== 'mod+k' && to === undefined)
+      .filter(({ keys, to }) => isUseful(keys) && to === undefined)
       .map(({ keys, label, run }) => ({ id: `key ${keys}`, title: label, keys, icon: 'zap' as const, run })),
     ...pageEntries(org, may).map((entry) => withKeys(entry, actions)),
     ...recent,

@@ -31,7 +31,7 @@ export function ServiceAccountsPage() {
       subtitle="Members that are programs. They have owners and tokens that expire, and cannot sign in on pages."
       actions={
         mayManage && (
-          <Button isWrite icon="plus" onClick={() => setNewOpen(true)}>
+          <Button isWrite kind="primary" icon="plus" onClick={() => setNewOpen(true)}>
             New service account
           </Button>
         )

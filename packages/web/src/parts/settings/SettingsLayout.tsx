@@ -46,7 +46,7 @@ export const SettingsLayout = ({ of, kind = 'Settings', pages, children, ...page
             action: { to: entry.to },
           }))}
         >
-          {kind}
+          <span className="truncated">{label}</span>
           <Icon name="chevron-down" size={14} />
         </Menu>
       ) : (

@@ -14,6 +14,7 @@ it('says all only of all, and none only of none', () => {
   expect(describeHitRate([on('2026-03-31', 9999, 1)], now)).toContain(' 99 % ')
   expect(describeHitRate([on('2026-03-31', 1, 9999)], now)).toContain(' 1 % ')
   expect(describeHitRate([on('2026-03-31', 1, 0)], now)).toContain('Once a job asked')
+  expect(describeHitRate([on('2026-03-31', 0, 2)], now)).toContain('found none.')
 })
 
 it('says nothing when nobody asked', () => {

@@ -16,8 +16,9 @@ export function describeHitRate(uses: readonly Uses[], now: number): string | nu
   const hits = sum((each) => each.hits)
   const asked = hits + sum((each) => each.misses)
   if (asked === 0) return null
-  // "100 %" is said only of all, and "0 %" only of none.
+  // "100 %" is said only of all, and "none" only of none.
   const percent = hits === asked ? 100 : Math.min(99, Math.ceil((100 * hits) / asked))
   const times = asked === 1 ? 'Once a job' : `${asked.toLocaleString()} times jobs`
-  return `${times} asked for a cache in the last ${shownDays} days, and found one ${percent} % of the time.`
+  const found = hits === 0 ? 'found none' : `found one ${percent} % of the time`
+  return `${times} asked for a cache in the last ${shownDays} days, and ${found}.`
 }
