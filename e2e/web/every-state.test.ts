@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { aDataDirectory, millrace, startServer, type Server, type Settings } from '../millrace.ts'
 import { signIn, visit, withBrowser } from './browser.ts'
-import { allLooks, findProblems, isForPictures, isWanted, looks, write } from './look.ts'
+import { findProblems, isWanted, looks, looksFor, write } from './look.ts'
 import { build, reach } from './world.ts'
 
 const org = '/v2/organizations/default'
@@ -68,14 +68,14 @@ async function openPalette(page: Page, text = ''): Promise<void> {
 }
 
 const states = (places: Record<'grouped' | 'long', string>): Record<string, State> => ({
-  palette: { path: places.grouped, act: (page) => openPalette(page), text: 'Rebuild' },
+  palette: { path: places.grouped, act: (page) => openPalette(page), text: 'Agents' },
   'palette-found': { path: '/default', act: (page) => openPalette(page, 'grouped'), text: 'Grouped' },
   'palette-nothing': {
     path: '/default',
     act: (page) => openPalette(page, 'qqqqqq'),
-    text: /Nothing|No /,
+    text: /\bno\b|nothing/i,
   },
-  'groups-summary': { path: places.grouped, text: 'Unit 2 of 3' },
+  'groups-summary': { path: places.grouped, text: 'Unit 1 of 3' },
   'groups-open': { path: `${places.grouped}?view=graph`, text: 'Integration' },
   'groups-folded': {
     path: `${places.grouped}?view=graph`,
@@ -91,11 +91,7 @@ const states = (places: Record<'grouped' | 'long', string>): Record<string, Stat
     path: places.long,
     async act(page) {
       await page.keyboard.press('Control+F')
-      await page
-        .getByRole('searchbox', { name: /find/i })
-        .or(page.getByPlaceholder(/Find/))
-        .first()
-        .fill('package 1[0-9]+')
+      await page.getByLabel('Find in the log').fill('package 1[0-9]+')
     },
     text: /of|No match/,
   },
@@ -109,7 +105,7 @@ const states = (places: Record<'grouped' | 'long', string>): Record<string, Stat
 })
 
 function roleStates(buildPath: string): Record<string, State> {
-  const mayRead: Role[] = ['administrator', 'builder', 'reader']
+  const mayRead = new Set<Role>(['administrator', 'builder', 'reader'])
   const pages = { pipelines: '/default', pipeline: '/default/grouped', build: buildPath }
   const shown = { pipelines: 'Grouped', pipeline: 'Grouped builds', build: 'Grouped builds' }
   return Object.fromEntries(
@@ -119,12 +115,17 @@ function roleStates(buildPath: string): Record<string, State> {
         {
           role,
           path: pages[name],
-          text: mayRead.includes(role) ? shown[name] : /not yours to see|No pipeline/,
+          text: mayRead.has(role) ? shown[name] : /not yours to see|No pipeline/,
           expected: /404/,
         },
       ]),
     ),
   )
+}
+
+async function firstJob(server: Server): Promise<string> {
+  const { body } = await server.get(`${org}/pipelines/long/builds/1`)
+  return String(body['jobs']?.['0']?.['id'])
 }
 
 async function run(settings: Settings, ...args: string[]): Promise<string> {
@@ -175,11 +176,11 @@ withBrowser.describe('every state', () => {
     await reach(server, places.long, 'passed')
     const paths = {
       grouped: `/default/grouped/builds/${places.grouped.number}`,
-      long: `/default/long/builds/${places.long.number}`,
+      long: `/default/long/builds/${places.long.number}#${await firstJob(server)}`,
     }
     const tokens = await createRoles(server, settings)
     const problems: string[] = []
-    for (const look of isForPictures ? allLooks : (['light', 'dark-narrow'] as const)) {
+    for (const look of looksFor(['light', 'dark-narrow'])) {
       for (const [name, state] of Object.entries(states(paths))) {
         if (!isWanted(name)) continue
         const { role = 'administrator', path, act, text, expected } = state

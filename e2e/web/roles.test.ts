@@ -199,6 +199,16 @@ const offers = ({ slug, api, cluster, queue, team, ids }: Place, role: Role): Of
       name: 'Send again',
       request: ['POST', `${api}/invitations/${ids.invitation}/resend`, {}],
     },
+    {
+      page: `${settings}/service-accounts`,
+      name: 'New service account',
+      request: ['POST', `${api}/service_accounts`, {}],
+    },
+    {
+      page: `${settings}/token-issuers`,
+      name: 'New trusted issuer',
+      request: ['POST', `${api}/token_issuers`, {}],
+    },
     { page: `${settings}/rules`, name: 'New rule', request: ['POST', `${api}/rules`, {}] },
   ]
 }

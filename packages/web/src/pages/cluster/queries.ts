@@ -24,6 +24,12 @@ export const deleteCluster = (params: ClusterAddress) => call(`DELETE ${cluster}
 export const createQueue = (params: ClusterAddress, body: NewQueue, idempotencyKey: string) =>
   call(`POST ${cluster}/queues`, { params, body, idempotencyKey })
 
+/** The machines of hosted queues. None: the installation runs no hosted clusters. They change with a restart only. */
+export const shapesQuery = (org: string) => ({
+  ...query('GET /v2/organizations/{org}/instance_shapes', { params: { org } }),
+  staleTime: 60 * 60_000,
+})
+
 export const queuesQuery = (org: string, id: string) =>
   query(`GET ${cluster}/queues`, {
     params: { org, cluster: id },

@@ -6,10 +6,10 @@ import { FormDialog } from '../../parts/dialogs/FormDialog.tsx'
 import { SelectField, TextArea, TextField } from '../../parts/Field.tsx'
 import { MarkFields } from '../../parts/mark/MarkFields.tsx'
 import { showFailure } from '../../parts/toasts/toasts.ts'
-import { createQueue, updateCluster } from '../cluster/queries.ts'
+import { createQueue, shapesQuery, updateCluster } from '../cluster/queries.ts'
 import { QueueKeyField } from '../cluster/QueueKeyField.tsx'
 import { MachineField, type Machine } from '../cluster/MachineField.tsx'
-import { clustersQuery, createCluster, shapesQuery } from './queries.ts'
+import { clustersQuery, createCluster } from './queries.ts'
 
 export function NewClusterDialog({ org, onClose }: { org: string; onClose: () => void }) {
   const navigate = useNavigate()

@@ -1,6 +1,6 @@
 // Claims as people write them: a line each, `sub = release-server`. Lines with the same name mean one or the other.
 
-export type Claims = Record<string, string[]>
+type Claims = Record<string, string[]>
 
 export const writeClaims = (claims: Readonly<Claims>): string =>
   Object.entries(claims)

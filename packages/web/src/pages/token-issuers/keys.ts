@@ -1,6 +1,6 @@
 // The keys of an issuer, as people paste them: a JWK Set, or one key.
 
-export interface PublicKeys {
+interface PublicKeys {
   keys: Array<Record<string, unknown>>
 }
 
