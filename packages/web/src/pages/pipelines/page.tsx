@@ -17,10 +17,11 @@ const mostTags = 8
 
 export function PipelinesPage() {
   const { org } = useParams({ from: '/$org' })
-  useLive(org)
   const search = useSearch({ from: '/$org' })
   const navigate = useNavigate({ from: '/$org' })
-  const { data: organization, error: refusal } = useQuery(organizationQuery(org))
+  const { data: organization, error: refusal, isFetched } = useQuery(organizationQuery(org))
+  // A refused stream asks for everything anew, so a stranger would see the refusal come and go.
+  useLive(organization === undefined && isFetched ? null : org)
   const { data: trends, error, refetch } = useQuery(trendsQuery(org))
   const star = useFavorite(org)
   const pipelines = useMemo(() => trends && pipelinesIn(trends), [trends])
