@@ -76,6 +76,27 @@ describe('a delivery where the connection has a webhook secret', () => {
     expect(await buildCount(pipeline)).toBe(0)
   })
 
+  it('needs the secret of the connection of its port, where two hosts have one name', async () => {
+    const name = `${unique('git')}.example.com`
+    for (const port of [3000, 4000]) {
+      const url = `http://${name}:${port}`
+      const body = { type: 'gitea', url, webhook_secret: `secret of ${port}` }
+      await app.request('POST', `${org.path}/repository_connections`, { token: admin.token, body })
+    }
+    const statuses = async (repository: string) => {
+      const pipeline = await aPipeline(app, org, 'steps: [{ command: make }]', { repository })
+      const all = ['secret of 3000', 'secret of 4000'].map((given) =>
+        deliver(app, pipeline, aPush('gitea'), { secret: given }),
+      )
+      return (await Promise.all(all)).map(({ status }) => status)
+    }
+    expect(await statuses(`http://${name}:3000/acme/app.git`)).toEqual([200, 401])
+    expect(await statuses(`http://${name}:4000/acme/app.git`)).toEqual([401, 200])
+    // The one that was connected first.
+    expect(await statuses(`http://${name}:5000/acme/app.git`)).toEqual([200, 401])
+    expect(await statuses(`ssh://git@${name}:2222/acme/app.git`)).toEqual([200, 401])
+  })
+
   it('is judged by its bytes, not by what they mean', async () => {
     const pipeline = await aPipelineOn('github')
     const { headers, body } = aPush('github')

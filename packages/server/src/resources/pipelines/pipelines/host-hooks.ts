@@ -40,10 +40,11 @@ const longestListMs = 10_000
 export async function openHooks(ctx: Context, orgId: string, repository: string): Promise<HostHooks> {
   const connection = await connections.findOfRepository(ctx.db, orgId, repository)
   const host = connection && hostOfType(connection.type)
-  if (connection === undefined && providerOf(repository) === 'private') throw unsupported()
+  if (connection === undefined && providerOf(repository) === 'private')
+    throw new HookRefusal(noToken, 'unsupported')
   if (connection === undefined || host === undefined) throw new HookRefusal(noToken)
   const { hooks: api, token } = host
-  if (api === null || token === null) throw unsupported()
+  if (api === null || token === null) throw new HookRefusal(noToken, 'unsupported')
   if (connection.token_sealed === null && connection.private_key_sealed === null)
     throw new HookRefusal(noToken)
   const path = locate(repository)?.path ?? ''
@@ -60,9 +61,6 @@ export async function openHooks(ctx: Context, orgId: string, repository: string)
     },
   }
 }
-
-const unsupported = () =>
-  new HookRefusal('Auto-creating webhooks is not supported for your repository.', 'unsupported')
 
 const noToken = 'No repository connection with a token belongs to its host.'
 

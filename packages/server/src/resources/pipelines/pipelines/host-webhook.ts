@@ -2,7 +2,7 @@
 import { byCaller, recordAudit } from '../../../audit/record.ts'
 import type { Context, RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
-import { forbidden, notFound, refused } from '../../../lib/errors.ts'
+import { ApiError, forbidden, notFound, refused } from '../../../lib/errors.ts'
 import type * as connections from '../repository_connections/queries.ts'
 import { HookRefusal, listOurHooks, openHooks, parse, webhookUrlOf } from './host-hooks.ts'
 import { forgetHookState } from './hook-state.ts'
@@ -101,7 +101,10 @@ async function explaining<T>(refusal: Refusal, act: () => Promise<T>): Promise<T
     return await act()
   } catch (error) {
     if (!(error instanceof HookRefusal)) throw error
-    throw error.kind === 'unsupported' ? refused(error.message) : refusal(error.message)
+    const isUnsupported = error.kind === 'unsupported' && refusal === refusedCreation
+    throw isUnsupported
+      ? refused('Auto-creating webhooks is not supported for your repository.')
+      : refusal(error.message)
   }
 }
 
@@ -113,7 +116,7 @@ const refusedDeletion: Refusal = (why) =>
 const refusedTest: Refusal = (why) => refused(`The host could not be asked for its test. ${why}`)
 
 function ignoreRefusal(error: unknown): void {
-  if (!(error instanceof Error && 'status' in error)) throw error
+  if (!(error instanceof ApiError)) throw error
 }
 
 function requireAdmin({ org }: RequestContext): void {
