@@ -115,7 +115,7 @@ export function ConnectionDialog({ org, connection, onClose }: Props) {
       {credentials === 'token' && (
         <TextField
           {...field('token', 'Access token')}
-          hint="With it commit statuses are sent. Stored encrypted, and shown masked."
+          hint="It sends commit statuses, creates webhooks, and reads repositories. Stored encrypted, and shown masked."
         />
       )}
       {credentials === 'app' && (

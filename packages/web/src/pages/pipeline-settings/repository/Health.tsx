@@ -38,23 +38,25 @@ export function Health({ address }: { address: PipelineAddress }) {
   return (
     <>
       <SectionHead title="Deliveries">
-        {data.hook.can_test && data.hook.registered === true && (
-          <Button
-            isWrite
-            isBusy={test.isPending}
-            onClick={() => {
-              setSince(data.last_delivery?.received_at ?? null)
-              test.mutate()
-            }}
-          >
-            Send the host’s test
-          </Button>
-        )}
-        {data.next_reconcile_at !== null && (
-          <Button isWrite isBusy={asking.isPending} onClick={() => asking.mutate()}>
-            Look for missed pushes now
-          </Button>
-        )}
+        <div className={styles.actions}>
+          {data.hook.can_test && data.hook.registered === true && (
+            <Button
+              isWrite
+              isBusy={test.isPending}
+              onClick={() => {
+                setSince(data.last_delivery?.received_at ?? null)
+                test.mutate()
+              }}
+            >
+              Send the host’s test
+            </Button>
+          )}
+          {data.next_reconcile_at !== null && (
+            <Button isWrite isBusy={asking.isPending} onClick={() => asking.mutate()}>
+              Look for missed pushes now
+            </Button>
+          )}
+        </div>
       </SectionHead>
       <Facts
         isFramed
