@@ -1191,6 +1191,9 @@ create table pipeline_polls (
   error text,
   delivered_at timestamp(3) with time zone,
   refs_waiting integer not null default 0,
+  pulls_etag text,
+  pulls_read_at timestamp(3) with time zone,
+  pulls_error text,
   constraint pipeline_polls_pkey PRIMARY KEY (pipeline_id),
   constraint pipeline_polls_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
 );

@@ -25,6 +25,8 @@ export interface SourceHost {
   repositories: RepositoryApi | null
   /** Null: the host has no API for webhooks. */
   hooks: HookApi | null
+  /** Null: the host has no API that lists pull requests with their commits. */
+  pullRequests: PullRequestApi | null
 }
 
 export type ProviderId =
@@ -135,6 +137,18 @@ export interface HostRepository {
   clone_url: string
   /** Null: the repository is empty. */
   default_branch: string | null
+}
+
+export interface ListedPull {
+  number: string
+  pull: Pull
+}
+
+export interface PullRequestApi {
+  /** The open ones of a repository; pages begin with 1. */
+  listRequest(repository: string, page: number): ApiRequest
+  /** Null: the host answered with something else. */
+  readList(answer: unknown): ListedPull[] | null
 }
 
 /** Where a comment is, or is to be. */

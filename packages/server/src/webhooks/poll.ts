@@ -18,6 +18,7 @@ import { settle } from './ledger-queries.ts'
 import { lsRemote, type RemoteRefs } from './ls-remote.ts'
 import * as polls from './poll-queries.ts'
 import type { ClaimedPoll, PollClaim } from './poll-queries.ts'
+import { reconcilePulls } from './pulls.ts'
 import { lockTarget } from './queries.ts'
 import { builtIn, takeIn } from './receive.ts'
 
@@ -60,7 +61,8 @@ export async function pollRepository(ctx: Context, claim: PollClaim): Promise<vo
   const refs = new Map(
     [...remote.refs].filter(([ref]) => isRefName(ref.replace(/^refs\/(heads|tags)\//, ''))),
   )
-  if (claimed.polled_at === null) return polls.keepAll(ctx.db, claimed, refs, ctx.now().toISOString())
+  // Refs that no delivery has named are taken as they are.
+  if (claimed.polled_at === null) await polls.keepAll(ctx.db, claimed, refs, ctx.now().toISOString())
   const found = compare(await polls.listRefs(ctx.db, claimed), refs, remote.tagObjects)
   let isUndecided = false
   for (const move of found.moved.slice(0, mostMoves)) {
@@ -73,7 +75,9 @@ export async function pollRepository(ctx: Context, claim: PollClaim): Promise<vo
   const refsWaiting = Math.max(0, found.moved.length - mostMoves)
   await polls.recordPolled(ctx.db, claimed, { at: ctx.now().toISOString(), refsWaiting })
   if (refsWaiting > 0) await polls.askIn(ctx.db, pipelineOf(claimed), ctx.now(), 0)
-  else if (isUndecided) await polls.askIn(ctx.db, pipelineOf(claimed), ctx.now(), lagSeconds)
+  const pulls = await reconcilePulls(ctx, claimed)
+  if (refsWaiting === 0 && (isUndecided || pulls === 'again'))
+    await polls.askIn(ctx.db, pipelineOf(claimed), ctx.now(), lagSeconds)
 }
 
 const pipelineOf = ({ pipeline_id: id, organization_id }: PollClaim) => ({ id, organization_id })

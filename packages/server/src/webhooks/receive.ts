@@ -15,6 +15,7 @@ import { takeCheck, type BuiltAgain } from './checks.ts'
 import { hear } from './ledger.ts'
 import { publishNotNeeded } from './not-needed.ts'
 import { noteDelivery } from './poll-queries.ts'
+import { findReconciled, keepPullBuild } from './pull-ledger.ts'
 import * as deliveries from './queries.ts'
 import type { Target } from './queries.ts'
 import type { WebhookDelivery } from './read.ts'
@@ -77,7 +78,9 @@ export async function takeIn(
         ? ignored(refOf(event), reason)
         : hasLedger && (event.kind === 'pushed' || event.kind === 'deleted')
           ? await takeOnce(trx, ctx, target, { event, foundBy }, take)
-          : await take()
+          : hasLedger
+            ? await takePullOnce(trx, ctx, target, event, take)
+            : await take()
     taken.outcomes.push(one.outcome)
     taken.followUps.push(...one.followUps)
     if (one.outcome.result === 'built') made += 1
@@ -132,6 +135,24 @@ async function takeOnce(
     return { one, buildNumber: builtIn(one.outcome) }
   })
   return once.isTaken ? once.taken.one : ignored(heard.event.name, once.reason)
+}
+
+/** Other events than those of pull requests are taken in any case. */
+async function takePullOnce(
+  trx: Trx,
+  ctx: Context,
+  target: Target,
+  event: HostEvent,
+  take: () => Promise<TakenOne>,
+): Promise<TakenOne> {
+  const at = ctx.now().toISOString()
+  const number = await findReconciled(trx, target, event, at)
+  if (number !== null)
+    return ignored(refOf(event), `This commit was heard of before, and built as #${number}.`)
+  const one = await take()
+  const buildNumber = builtIn(one.outcome)
+  if (buildNumber !== null) await keepPullBuild(trx, target, event, { foundBy: 'webhook', at, buildNumber })
+  return one
 }
 
 /** The number of the build that was made. */

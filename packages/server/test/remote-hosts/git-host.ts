@@ -2,7 +2,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,15 @@ export interface TestGitHost {
   /** The number of times that a client asked for refs. */
   asked(): number
   aRepository(name: string): Promise<HostedRepository>
+  /** Answers requests below /api/. */
+  api: ((path: string, headers: IncomingHttpHeaders) => ApiAnswer) | null
   close(): Promise<void>
+}
+
+interface ApiAnswer {
+  status?: number
+  headers?: Record<string, string>
+  body?: unknown
 }
 
 interface HostedRepository {
@@ -46,12 +54,16 @@ export async function aGitHost(): Promise<TestGitHost> {
   let asked = 0
   const server = createServer((request, response) => {
     if (request.url?.includes('/info/refs')) asked += 1
-    serve(directory, request, response)
+    const path = request.url ?? ''
+    if (host.api === null || !path.startsWith('/api/')) return serve(directory, request, response)
+    const { status = 200, headers = {}, body } = host.api(path, request.headers)
+    response.writeHead(status, headers).end(body === undefined ? '' : JSON.stringify(body))
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return {
+  const host: TestGitHost = {
     address,
+    api: null,
     asked: () => asked,
     aRepository: (name) => aRepository(directory, address, name),
     async close() {
@@ -60,6 +72,7 @@ export async function aGitHost(): Promise<TestGitHost> {
       await rm(directory, { recursive: true, force: true })
     },
   }
+  return host
 }
 
 async function aRepository(directory: string, address: string, name: string): Promise<HostedRepository> {

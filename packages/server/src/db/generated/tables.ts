@@ -882,6 +882,9 @@ export interface Tables {
     error: string | null
     delivered_at: string | null
     refs_waiting: Generated<number>
+    pulls_etag: string | null
+    pulls_read_at: string | null
+    pulls_error: string | null
   }
   pipeline_retention: {
     pipeline_id: string

@@ -1,5 +1,6 @@
 import { jsonHeaders, storedToken } from '../api.ts'
 import type { SourceHost } from '../host.ts'
+import { listedPulls } from './listed-pulls.ts'
 import { repositories } from './repositories.ts'
 import { status } from './status.ts'
 import { webhook } from './webhook.ts'
@@ -16,6 +17,7 @@ export const azureDevOps: SourceHost = {
   repositories,
   // A webhook is one subscription for each event.
   hooks: null,
+  pullRequests: listedPulls,
   token: storedToken('millrace', (secret) => ({
     ...jsonHeaders,
     Authorization: `Basic ${Buffer.from(`:${secret}`).toString('base64')}`,

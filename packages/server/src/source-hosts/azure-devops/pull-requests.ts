@@ -22,7 +22,7 @@ export const Repository = Type.Object({
   project: maybe(Type.Object({ name: maybe(Short) })),
 })
 
-const PullRequest = Type.Object({
+export const PullRequest = Type.Object({
   pullRequestId: Number,
   title: maybe(Short),
   status: maybe(Text),
@@ -61,7 +61,7 @@ export function readCommented(payload: object): HostEvent {
   })
 }
 
-function pullOf(given: Static<typeof PullRequest>): Pull {
+export function pullOf(given: Static<typeof PullRequest>): Pull {
   const { forkSource, repository, createdBy } = given
   const head = forkSource ? forkSource.repository : repository
   const unique = createdBy?.uniqueName ?? ''

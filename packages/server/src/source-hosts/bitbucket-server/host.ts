@@ -3,6 +3,7 @@
 import { jsonHeaders, storedToken } from '../api.ts'
 import type { SourceHost } from '../host.ts'
 import { hooks } from './hooks.ts'
+import { listedPulls } from './listed-pulls.ts'
 import { repositories } from './repositories.ts'
 import { status } from './status.ts'
 import { webhook } from './webhook.ts'
@@ -18,5 +19,6 @@ export const bitbucketServer: SourceHost = {
   comments: null,
   repositories,
   hooks,
+  pullRequests: listedPulls,
   token: storedToken('x-token-auth', (secret) => ({ ...jsonHeaders, Authorization: `Bearer ${secret}` })),
 }

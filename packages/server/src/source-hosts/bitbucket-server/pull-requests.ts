@@ -11,7 +11,7 @@ const Side = Type.Object({
 })
 const User = Type.Object({ name: maybe(Text), displayName: maybe(Text), emailAddress: maybe(Text) })
 
-const PullRequest = Type.Object({
+export const PullRequest = Type.Object({
   id: Number,
   title: Short,
   state: maybe(Text),
@@ -62,7 +62,7 @@ export function readPullRequest(payload: object, known: PullRequestReason): Host
   })
 }
 
-function pullOf(given: Static<typeof PullRequest>): Pull {
+export function pullOf(given: Static<typeof PullRequest>): Pull {
   const { fromRef: from, toRef: to } = given
   const [head, base] = [from.repository, to.repository]
   const user = given.author?.user

@@ -105,7 +105,7 @@ const Side = Type.Object({
   commit: Type.Object({ hash: ShortCommit }),
   repository: maybe(Repository),
 })
-const PullRequest = Type.Object({
+export const PullRequest = Type.Object({
   id: Number,
   title: Short,
   state: maybe(Text),
@@ -132,7 +132,7 @@ const reasons: Readonly<Record<string, PullRequestReason>> = {
   'pullrequest:comment_created': 'comment',
 }
 
-function pullOf(given: Static<typeof PullRequest>): Pull {
+export function pullOf(given: Static<typeof PullRequest>): Pull {
   const { source, destination } = given
   const [head, base] = [source.repository, destination.repository]
   return {

@@ -3,6 +3,7 @@ import { jsonHeaders, storedToken } from '../api.ts'
 import type { SourceHost, Webhook } from '../host.ts'
 import { comments } from './comments.ts'
 import { hooksOfType } from './hooks.ts'
+import { listedPulls } from './listed-pulls.ts'
 import { repositories } from './repositories.ts'
 import { status } from './status.ts'
 import { webhook } from './webhook.ts'
@@ -17,6 +18,7 @@ export const hostOf = (type: 'gitea' | 'forgejo' | 'gogs', name: string, webhook
   comments,
   repositories,
   hooks: hooksOfType(type),
+  pullRequests: listedPulls,
   token: storedToken('oauth2', (secret) => ({ ...jsonHeaders, Authorization: `token ${secret}` })),
 })
 

@@ -1,5 +1,6 @@
 import type { SourceHost } from '../host.ts'
 import { hooks } from './hooks.ts'
+import { listedPulls } from './listed-pulls.ts'
 import { appRepositories, repositories } from './repositories.ts'
 import { status } from './status.ts'
 import { appToken, token } from './token.ts'
@@ -19,6 +20,7 @@ export const github: SourceHost = {
   token,
   repositories,
   hooks,
+  pullRequests: listedPulls,
 }
 
 export const githubApp: SourceHost = {

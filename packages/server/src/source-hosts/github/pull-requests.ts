@@ -10,7 +10,7 @@ const Side = Type.Object({
   repo: maybe(Repository),
   repo_id: maybe(Number),
 })
-const PullRequest = Type.Object({
+export const PullRequest = Type.Object({
   number: Number,
   title: Short,
   state: maybe(Text),
@@ -25,7 +25,7 @@ const PullRequest = Type.Object({
   }),
 })
 
-function pullOf(given: Static<typeof PullRequest>): Pull {
+export function pullOf(given: Static<typeof PullRequest>): Pull {
   const { head, base, user } = given
   const sides = [head.repo?.id ?? head.repo_id ?? null, base.repo?.id ?? base.repo_id ?? null]
   return {

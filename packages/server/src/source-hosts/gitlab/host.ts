@@ -2,6 +2,7 @@ import { jsonHeaders, storedToken } from '../api.ts'
 import type { SourceHost } from '../host.ts'
 import { comments } from './comments.ts'
 import { hooks } from './hooks.ts'
+import { listedPulls } from './listed-pulls.ts'
 import { repositories } from './repositories.ts'
 import { status } from './status.ts'
 import { webhook } from './webhook.ts'
@@ -16,5 +17,6 @@ export const gitlab: SourceHost = {
   comments,
   repositories,
   hooks,
+  pullRequests: listedPulls,
   token: storedToken('oauth2', (secret) => ({ ...jsonHeaders, 'PRIVATE-TOKEN': secret })),
 }

@@ -9,4 +9,5 @@ export const gogs: SourceHost = {
   status: null,
   comments: null,
   hooks: { ...hooksOfType('gogs', ['create', 'delete', 'push']), testRequest: null },
+  pullRequests: null,
 }

@@ -13,4 +13,5 @@ export const plain: SourceHost = {
   token: null,
   repositories: null,
   hooks: null,
+  pullRequests: null,
 }

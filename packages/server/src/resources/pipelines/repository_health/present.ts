@@ -34,6 +34,8 @@ export const presentHealth = (row: HealthRow, hook: ShownHook): Static<typeof Re
   next_reconcile_at: row.next_poll_at,
   reconcile_error: row.error,
   refs_waiting: row.refs_waiting ?? 0,
+  pull_requests_read_at: row.pulls_read_at,
+  pull_requests_error: row.pulls_error,
   pushes_last_7_days: row.pushes,
   pushes_without_delivery_last_7_days: row.undelivered,
 })

@@ -10,6 +10,8 @@ export interface HealthRow {
   next_poll_at: string | null
   error: string | null
   refs_waiting: number | null
+  pulls_read_at: string | null
+  pulls_error: string | null
   pushes: number
   undelivered: number
 }
@@ -18,12 +20,14 @@ export async function getHealth(db: Db, orgId: string, pipelineId: string, now: 
   const since = new Date(now.getTime() - 7 * 86_400_000).toISOString()
   const { rows } = await sql<HealthRow>`
     select h.received_at, h.event, h.status, h.message, q.polled_at, q.next_poll_at, q.error, q.refs_waiting,
+      q.pulls_read_at, q.pulls_error,
       count(r.number)::integer as pushes,
       (count(r.number) filter (where r.delivered_at is null))::integer as undelivered
     from pipelines p
     left join webhook_health h on h.pipeline_id = p.id
     left join pipeline_polls q on q.pipeline_id = p.id
     left join repository_pushes r on r.pipeline_id = p.id and r.seen_at > ${since} and r.commit is not null
+      and r.ref ~ '^refs/(heads|tags)/'
     where p.organization_id = ${orgId} and p.id = ${pipelineId}
     group by h.pipeline_id, q.pipeline_id`.execute(db)
   const [row] = rows

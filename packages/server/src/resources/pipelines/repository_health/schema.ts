@@ -48,6 +48,12 @@ export const RepositoryHealth = Type.Object(
     refs_waiting: integer(
       'Branches and tags that have moved, beyond the 200 that are built each time the repository is asked. It is asked again at once.',
     ),
+    pull_requests_read_at: orNull(
+      timestamp(
+        'When the host last listed its open pull requests; null: never, or it cannot be asked for them.',
+      ),
+    ),
+    pull_requests_error: orNull(text('Why the host did not list its open pull requests the last time.')),
     pushes_last_7_days: integer('Pushes that were heard of in the last 7 days.'),
     pushes_without_delivery_last_7_days: integer(
       'Those of them that were found in the repository, and of which no delivery told.',
