@@ -302,15 +302,41 @@ describe('a commit status', () => {
       ['/Test (2)', 'failure'],
       ['/Test', 'success'],
       ['/at 10:30:00, … of …', 'failure'],
+      ['/d', 'success'],
       ['/deploy', 'failure'],
     ])
     expect((await contexts({ use_step_key_as_commit_status: true })).map(([context]) => context)).toEqual([
       '',
       '/Test',
+      '/d',
       '/deploy',
       '/shards',
       '/test',
     ])
+  })
+
+  it('says of a step that a condition leaves out that it is not needed, except for forks and where that is off', async () => {
+    await connect('gitea')
+    const steps =
+      'steps: [{ command: a }, { command: b, if: "false" }, { command: c, branches: release }, { command: e, if_changed: docs/** }]'
+    for (const [settings, request, expected] of [
+      [{}, {}, ['', '/a', '/b', '/c']],
+      [{ publish_status_when_not_built: false }, {}, ['', '/a']],
+      [{}, { commitOrigin: 'fork' as const }, ['', '/a']],
+    ] as const) {
+      host.received.length = 0
+      const pipeline = await aPublished(steps, { publish_commit_status_per_step: true, ...settings })
+      await build(pipeline, { commit: commitOf('head'), ...request })
+      await publish()
+      const own = `millrace/${pipeline.slug}`
+      const told = reported().map(([context = '']) => context.replace(own, ''))
+      expect(told.filter((context) => context !== '/e').toSorted()).toEqual([...expected])
+      const left = reported().filter(([, state]) => state === 'success')
+      const needless = 'not needed: the step does not apply to this build'
+      expect(new Set(left.map(([, , description]) => description))).toEqual(
+        new Set(expected.length > 2 ? [needless] : []),
+      )
+    }
   })
 
   it('separate_pull_request_statuses', async () => {

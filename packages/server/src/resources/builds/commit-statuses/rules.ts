@@ -42,7 +42,7 @@ export function statusesOf(
     : []
   const perStep =
     settings.publish_commit_status && settings.publish_commit_status_per_step
-      ? stepStatuses(context, steps, settings)
+      ? stepStatuses(context, steps, settings, isSuccessWithoutSteps)
       : []
   const asked = [
     ...buildNotices(build, base, holds, shown),
@@ -104,13 +104,18 @@ function buildStatus(
 }
 
 /** One for each command and trigger step, named by its label, or by its key if `use_step_key_as_commit_status` is on. */
-function stepStatuses(base: string, steps: readonly DefinedStep[], settings: HostSettings): Status[] {
+function stepStatuses(
+  base: string,
+  steps: readonly DefinedStep[],
+  settings: HostSettings,
+  showsLeftOut: boolean,
+): Status[] {
   const taken = new Map<string, number>()
   return steps
     .filter(({ kind }) => kind === 'command' || kind === 'trigger')
     .slice(0, mostSteps)
     .flatMap((step) => {
-      const status = stepStatus(step)
+      const status = stepStatus(step) ?? (showsLeftOut && step.total > 0 ? notNeeded : null)
       if (status === null) return []
       const name = nameOf(step, settings.use_step_key_as_commit_status)
       const count = (taken.get(name) ?? 0) + 1
@@ -119,6 +124,12 @@ function stepStatuses(base: string, steps: readonly DefinedStep[], settings: Hos
       return [{ context: context.slice(0, longestContext).toWellFormed(), ...status }]
     })
 }
+
+/** A required check of a step that `if`, `if_changed` or `branches` left out would block the merge for ever. */
+const notNeeded = {
+  state: 'success',
+  description: 'not needed: the step does not apply to this build',
+} as const
 
 function nameOf({ key, definition }: DefinedStep, byKey: boolean): string {
   const command = definition.kind === 'command' ? definition.command?.split('\n')[0]?.trim() : null
