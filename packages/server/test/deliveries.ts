@@ -209,7 +209,7 @@ const bitbucketEvent = (event: string, payload: object): TestDelivery => ({
   body: { actor: { display_name: 'Ada' }, ...payload },
 })
 
-const serverEvent = (event: string, payload: object): TestDelivery => ({
+export const serverEvent = (event: string, payload: object): TestDelivery => ({
   headers: {
     'User-Agent': 'Atlassian HttpClient 4.2.0 / Bitbucket-9.4.0 (9004000) / Default',
     'X-Event-Key': event,
@@ -342,7 +342,7 @@ const pushes: Record<Host, (options: Required<PushOptions>) => TestDelivery> = {
 
 const nameIn = (ref: string) => ref.replace(/^refs\/(heads|tags)\//, '')
 
-const serverRepository = (name: string, id: number) => {
+export const serverRepository = (name: string, id: number) => {
   const [key = '', slug = ''] = name.split('/')
   return {
     slug,
@@ -363,7 +363,7 @@ const serverRepository = (name: string, id: number) => {
 }
 
 /** `acme/app` is app of the project `work` of the organization acme. */
-const azureRepository = (name: string, id: string) => {
+export const azureRepository = (name: string, id: string) => {
   const [organization = '', repository = ''] = name.split('/')
   const address = `https://dev.azure.com/${organization}/work/_git/${repository}`
   return {
