@@ -1194,6 +1194,7 @@ create table pipeline_polls (
   pulls_etag text,
   pulls_read_at timestamp(3) with time zone,
   pulls_error text,
+  leased_until timestamp(3) with time zone,
   constraint pipeline_polls_pkey PRIMARY KEY (pipeline_id),
   constraint pipeline_polls_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
 );
@@ -1554,6 +1555,12 @@ create table sign_in_links (
   expires_at timestamp(3) with time zone not null,
   constraint sign_in_links_pkey PRIMARY KEY (code_hash),
   constraint sign_in_links_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
+create table silent_hosts (
+  host text not null,
+  silent_at timestamp(3) with time zone not null,
+  constraint silent_hosts_pkey PRIMARY KEY (host)
 );
 
 create table sso_identities (
@@ -2137,6 +2144,7 @@ CREATE INDEX organization_members_page ON organization_members USING btree (orga
 CREATE INDEX organization_members_user ON organization_members USING btree (user_id);
 CREATE INDEX organization_sso_group_teams_team ON organization_sso_group_teams USING btree (team_id);
 CREATE INDEX pipeline_polls_due ON pipeline_polls USING btree (next_poll_at);
+CREATE INDEX pipeline_polls_leased ON pipeline_polls USING btree (leased_until) WHERE (leased_until IS NOT NULL);
 CREATE INDEX pipeline_schedules_due ON pipeline_schedules USING btree (next_build_at) WHERE enabled;
 CREATE INDEX pipeline_schedules_page ON pipeline_schedules USING btree (pipeline_id, created_at, id);
 CREATE INDEX pipeline_triggers_page ON pipeline_triggers USING btree (pipeline_id, created_at, id);

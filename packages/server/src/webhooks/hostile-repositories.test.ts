@@ -11,9 +11,11 @@ import { aCluster, anAdmin, anOrganization, unique, type TestOrganization } from
 import { deliver, giteaEvent } from '../../test/deliveries.ts'
 import { pollDue } from '../../test/polls.ts'
 import { aGitHost, type TestGitHost } from '../../test/remote-hosts/git-host.ts'
+import { inTransaction } from '../db/transaction.ts'
+import { newId } from '../lib/ids.ts'
 import { runTasks } from '../tasks/run.ts'
 import { handlers } from '../worker.ts'
-import { listDue } from './poll-queries.ts'
+import { claimDue, listDue, noteHost } from './poll-queries.ts'
 import { enqueuePolls } from './poll.ts'
 
 const app = useOwnApp({ env: { MILLRACE_OUTBOUND_ALLOW: '127.0.0.0/8' } })
@@ -189,7 +191,42 @@ describe('a host', () => {
       app.db,
     )
     const due = await listDue(app.db, new Date().toISOString(), 0)
-    expect([due.length, due[0]]).toEqual([8, other.id])
+    // One host has five of them.
+    expect([due.length, due[0]]).toEqual([5, other.id])
+  })
+
+  it('that was silent the last time has one poll at a time, and all such hosts half of them', async () => {
+    const at = new Date().toISOString()
+    const hosts = Array.from({ length: 6 }, (_, index) => `silent-${index}.example.com`)
+    const silent: string[] = []
+    for (const name of hosts) {
+      for (let count = 0; count < 3; count += 1)
+        silent.push((await aPipelineOf(`https://${name}/app-${count}.git`)).id)
+    }
+    const others = await Promise.all(
+      ['a', 'b', 'c'].map((name) => aPipelineOf(`https://${name}.example.com/app.git`)),
+    )
+    await makeNoneDue()
+    for (const host of hosts) await noteHost(app.db, host, { isSilent: true, at })
+    await makeDue(...silent, ...others.map(({ id }) => id))
+    const due = await listDue(app.db, new Date().toISOString(), 0)
+    expect(new Set(due.slice(0, 3))).toEqual(new Set(others.map(({ id }) => id)))
+    const hostsOfDue = due.slice(3).map((id) => Math.floor(silent.indexOf(id) / 3))
+    expect([hostsOfDue.length, new Set(hostsOfDue).size]).toEqual([4, 4])
+    const claim = { now: new Date().toISOString(), claim: newId() }
+    await inTransaction(app.db, (trx) => claimDue(trx, due, claim))
+    expect(await listDue(app.db, new Date().toISOString(), 0)).toEqual([])
+    for (const host of hosts) await noteHost(app.db, host, { isSilent: false, at })
+    expect((await listDue(app.db, new Date().toISOString(), 0)).length).toBeGreaterThan(0)
+  })
+
+  it('is noted as silent when it does not answer in time, and no longer when it answers', async () => {
+    const { repository } = await aRepositoryWithRefs(1)
+    const pipeline = await aPipelineOf(repository.json.clone_url)
+    await noteHost(app.db, '127.0.0.1', { isSilent: true, at: new Date().toISOString() })
+    await reconcile(pipeline.id)
+    const { rows } = await sql`select from silent_hosts where host = '127.0.0.1'`.execute(app.db)
+    expect(rows).toEqual([])
   })
 })
 

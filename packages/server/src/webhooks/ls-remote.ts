@@ -31,7 +31,12 @@ export type RemoteRefs =
       /** The objects of annotated tags, by refs. */
       tagObjects: Map<string, string>
     }
-  | { ok: false; reason: string }
+  | {
+      ok: false
+      reason: string
+      /** The host has not answered at all, or too slowly. */
+      isSilent?: boolean
+    }
 
 const mostOutputBytes = 32 * 1024 * 1024
 const keptErrorBytes = 4096
@@ -46,7 +51,7 @@ export async function lsRemote(repository: string, options: LsRemoteOptions): Pr
       const { output } = result
       return { ok: true, refs: readRefs(output), tagObjects: readTagObjects(output) }
     }
-    return remote.withholds ? { ok: false, reason: `${result.reason} ${notOverHttp}` } : result
+    return remote.withholds ? { ...result, reason: `${result.reason} ${notOverHttp}` } : result
   } finally {
     await key?.remove()
   }
@@ -175,7 +180,7 @@ function pathOf(url: string): string {
   }
 }
 
-type Output = { ok: true; output: string } | { ok: false; reason: string }
+type Output = { ok: true; output: string } | { ok: false; reason: string; isSilent: boolean }
 
 /** Git gets only PATH of the operator's environment, so it finds no passwords in their home. */
 function runGit({ url, protocol, config, env }: Remote, timeoutMs: number): Promise<Output> {
@@ -213,7 +218,11 @@ function runGit({ url, protocol, config, env }: Remote, timeoutMs: number): Prom
       refusal ??= reason
       endGroup(child.pid)
     }
-    const timer = setTimeout(() => stop(`No answer within ${timeoutMs / 1000} seconds.`), timeoutMs)
+    let isSilent = false
+    const timer = setTimeout(() => {
+      isSilent = true
+      stop(`No answer within ${timeoutMs / 1000} seconds.`)
+    }, timeoutMs)
     child.stdout.on('data', (chunk: Buffer) => {
       size += chunk.length
       if (size > mostOutputBytes) stop('The repository has too many branches and tags.')
@@ -229,7 +238,7 @@ function runGit({ url, protocol, config, env }: Remote, timeoutMs: number): Prom
       done(
         failure === null
           ? { ok: true, output: Buffer.concat(chunks).toString() }
-          : { ok: false, reason: failure },
+          : { ok: false, reason: failure, isSilent },
       )
     })
   })

@@ -3,6 +3,7 @@ import { mayBeTried } from '../db/each-row.ts'
 import type { Db, Trx } from '../db/pool.ts'
 import { inTransaction } from '../db/transaction.ts'
 import type { Kinds } from '../tasks/kinds.ts'
+import { leaseEnd } from '../tasks/lease.ts'
 
 export type PollClaim = Kinds['poll_repository']
 
@@ -68,17 +69,42 @@ export async function followSettings(db: Db, pipelineIds: readonly string[], now
 
 /** At most so many polls wait or run, so that hosts that do not answer leave room for other tasks. */
 const mostAtOnce = 8
+/** Of repositories at one host, so that it leaves room for others. */
+const mostOfHost = 5
+/** Of all hosts together that did not answer the last time; each of them has one. */
+const mostOfSilent = 4
+/** A poll takes less. When a process dies, its polls count for so long. */
+const leaseSeconds = 120
+/** A host that nobody has asked for so long may answer again. */
+const silentDays = 1
 
 /**
- * The polls that are due, as many as may run, and those whose last one failed after the others: they often wait for a host that
- * does not answer. `ending` is how many of the running tasks end with this call. Tasks of a process
- * that died count for a minute.
+ * The polls that are due, as many as may run, and those whose last one failed after the others. A host has a part of them, and one
+ * that was silent the last time a single one, so that it delays only itself. `ending` is how many of the running tasks end with
+ * this call. Tasks of a process that died count for a minute.
  */
 export async function listDue(db: Db, now: string, ending: number): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
-      select pipeline_id as id from pipeline_polls join pipelines p on p.id = pipeline_id
-      where next_poll_at <= ${now} and ${mayBeTried('polls', sql`pipeline_polls.pipeline_id::text`, now)}
-      order by pipeline_polls.error is not null, p.poll_interval_seconds is null, next_poll_at
+      with running as (
+        select p.repository_host as host, count(*)::integer as polls
+        from pipeline_polls q join pipelines p on p.id = q.pipeline_id
+        where q.leased_until > ${now} group by 1
+      ), due as (
+        select q.pipeline_id as id, p.repository_host as host, s.host is not null as is_silent,
+          q.error is not null as has_failed, p.poll_interval_seconds is null as is_reconcile, q.next_poll_at,
+          coalesce(r.polls, 0) + row_number() over (partition by p.repository_host
+            order by q.error is not null, p.poll_interval_seconds is null, q.next_poll_at) as place
+        from pipeline_polls q join pipelines p on p.id = q.pipeline_id
+        left join silent_hosts s on s.host = p.repository_host
+        left join running r on r.host = p.repository_host
+        where q.next_poll_at <= ${now} and ${mayBeTried('polls', sql`q.pipeline_id::text`, now)}
+      ), allowed as (
+        select *, case when is_silent then row_number() over (partition by is_silent order by next_poll_at)
+          + (select count(*) from running join silent_hosts s using (host)) else 0 end as place_of_silent
+        from due where host is null or place <= case when is_silent then 1 else ${mostOfHost}::integer end
+      )
+      select id from allowed where place_of_silent <= ${mostOfSilent}
+      order by is_silent, has_failed, is_reconcile, next_poll_at
       limit greatest(0, ${mostAtOnce + ending} - (
         select count(*) from graphile_worker.jobs where task_identifier = 'poll_repository'
           and (locked_at is null or locked_at > now() - interval '1 minute')))`.execute(db)
@@ -96,7 +122,7 @@ export async function claimDue(
       select pipeline_id from pipeline_polls where pipeline_id = any (${pipelineIds}::uuid[]) and next_poll_at <= ${now}
       for update skip locked
     )
-    update pipeline_polls q set claim = ${claim},
+    update pipeline_polls q set claim = ${claim}, leased_until = ${leaseEnd(now, leaseSeconds)},
       next_poll_at = ${now}::timestamptz
         + make_interval(secs => coalesce(p.poll_interval_seconds, ${reconcileSeconds} * (0.9 + 0.2 * random())))
     from due, pipelines p where q.pipeline_id = due.pipeline_id and p.id = q.pipeline_id
@@ -120,6 +146,28 @@ export async function holdClaim(trx: Trx, claim: PollClaim): Promise<boolean> {
   const { rows } = await sql`
     select pipeline_id from pipeline_polls q where ${isClaimed(claim)} for update`.execute(trx)
   return rows.length > 0
+}
+
+export async function endLease(db: Db, claim: PollClaim): Promise<void> {
+  await sql`update pipeline_polls q set leased_until = null where ${isClaimed(claim)}`.execute(db)
+}
+
+/** Hosts are those of all organizations: each is silent for everybody. */
+export async function noteHost(
+  db: Db,
+  host: string | null,
+  { isSilent, at }: { isSilent: boolean; at: string },
+): Promise<void> {
+  if (host === null) return
+  if (isSilent) {
+    await sql`
+      insert into silent_hosts (host, silent_at) values (${host}, ${at})
+      on conflict (host) do update set silent_at = excluded.silent_at`.execute(db)
+    return
+  }
+  await sql`
+    delete from silent_hosts
+    where host = ${host} or silent_at < ${at}::timestamptz - make_interval(days => ${silentDays})`.execute(db)
 }
 
 export async function getOrganization(db: Db, organizationId: string): Promise<{ slug: string }> {

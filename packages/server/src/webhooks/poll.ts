@@ -55,8 +55,15 @@ async function enqueueDue(ctx: Context, { ending }: { ending: number }): Promise
 export async function pollRepository(ctx: Context, claim: PollClaim): Promise<void> {
   const claimed = await polls.findClaimed(ctx.db, claim)
   if (claimed === undefined) return
+  await pollClaimed(ctx, claimed)
+  await polls.endLease(ctx.db, claimed)
+}
+
+async function pollClaimed(ctx: Context, claimed: ClaimedPoll): Promise<void> {
   const askedAt = ctx.now()
   const remote = await ask(ctx, claimed)
+  const isSilent = !remote.ok && remote.isSilent === true
+  await polls.noteHost(ctx.db, claimed.repository_host, { isSilent, at: ctx.now().toISOString() })
   if (!remote.ok) return polls.recordError(ctx.db, claimed, remote.reason)
   const refs = new Map(
     [...remote.refs].filter(([ref]) => isRefName(ref.replace(/^refs\/(heads|tags)\//, ''))),

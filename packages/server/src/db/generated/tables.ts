@@ -885,6 +885,7 @@ export interface Tables {
     pulls_etag: string | null
     pulls_read_at: string | null
     pulls_error: string | null
+    leased_until: string | null
   }
   pipeline_retention: {
     pipeline_id: string
@@ -1125,6 +1126,10 @@ export interface Tables {
     user_id: string
     created_at: Generated<string>
     expires_at: string
+  }
+  silent_hosts: {
+    host: string
+    silent_at: string
   }
   sso_identities: {
     organization_id: string
