@@ -19,6 +19,10 @@ export const specialBodies: Readonly<Record<string, MakeBody>> = {
     const { headers, payload } = pick(dice, webhooks)
     return { value: payload, headers }
   },
+  'POST /deliver/trigger/{address}': () => ({
+    value: { ref: 'refs/heads/main', action: 'published' },
+    headers: {},
+  }),
   'POST /v1/uploads': (dice) => (dice.happens(0.7) ? null : testForm(pick(dice, junitTexts))),
   'POST /v3/jobs/{job}/chunks': (dice) => ({
     bytes: gzipSync(pick(dice, logTexts)),

@@ -115,6 +115,20 @@ const pipeline: Maker = {
   },
 }
 
+const trigger: Maker = {
+  parents: ['pipeline'],
+  async make(world) {
+    const made = await world.call('POST', `/pipelines/${world.id('pipeline')}/triggers`, {
+      name: world.unique(),
+      signature: 'none',
+    })
+    Object.assign(world.ids, {
+      trigger: String(made.id),
+      address: String(made.address).split('/').at(-1),
+    })
+  },
+}
+
 const targetPipeline: Maker = {
   parents: ['cluster'],
   async make(world) {
@@ -314,6 +328,7 @@ export const makers: Makers = {
   }),
   team,
   pipeline,
+  trigger,
   target_pipeline: targetPipeline,
   ...named({
     team_pipeline: row(

@@ -5,6 +5,7 @@ import { inTransaction } from '@millrace/server/db/transaction.ts'
 import { storeArchives, writeArchives } from '@millrace/server/resources/builds/archived_builds/archive.ts'
 import { newVolumeId } from '@millrace/server/resources/clusters/cache_volumes/queries.ts'
 import { noteDelivery } from '@millrace/server/webhooks/poll-queries.ts'
+import { keepTriggerDelivery } from '@millrace/server/resources/pipelines/trigger-deliveries/queries.ts'
 import { announce, announceParts, takeFile } from './files.ts'
 import { makeRoom } from './makers.ts'
 import { finishJob, jobsOf, newAgent, newBuild, newPipeline, runJob } from './runs.ts'
@@ -268,6 +269,31 @@ const keyedPipeline: State = async (world) => {
   const { ids } = await githubPipeline(world)
   await world.call('POST', `/pipelines/${String(ids?.['pipeline'])}/deploy_key`, {})
   return { ids: ids ?? {} }
+}
+
+/** A trigger that takes any object and has received one. */
+const usedTrigger: State = async (world) => {
+  const pipeline = String((await newPipeline(world, oneStep)).slug)
+  const path = `/pipelines/${pipeline}/triggers`
+  const { id, address } = await world.call('POST', path, { name: world.unique(), signature: 'none' })
+  const code = String(address).split('/').at(-1) ?? ''
+  const trigger = await world.db
+    .selectFrom('pipeline_triggers')
+    .select(['id', 'organization_id'])
+    .where('id', '=', String(id))
+    .executeTakeFirstOrThrow()
+  await keepTriggerDelivery(world.db, trigger, {
+    at: new Date().toISOString(),
+    headers: {},
+    body: '{}',
+    body_bytes: 2,
+    status: 200,
+    message: 'Received.',
+    build: null,
+  })
+  const [delivery] = (await world.call('GET', `${path}/${id}/deliveries`)) as unknown as Json[]
+  const ids = { pipeline, trigger: String(id), address: code }
+  return { ids: { ...ids, ...(delivery === undefined ? {} : { delivery: String(delivery.id) }) } }
 }
 
 /** A pipeline whose webhook has worked. */
@@ -541,6 +567,8 @@ export const states: ReadonlyMap<string, State> = new Map([
   ...at('POST', `${inOrg}/pipelines/{pipeline}/webhook`, connectedPipeline),
   ...at('GET', `${inOrg}/repository_connections/{connection}/repositories`, connectedHost),
   ...at('DELETE', `${inOrg}/pipelines/{pipeline}/webhook`, pipelineWithWebhook),
+  ...at('POST', '/deliver/trigger/{address}', usedTrigger),
+  ...at('GET', `${inOrg}/pipelines/{pipeline}/triggers/{trigger}/deliveries/{delivery}`, usedTrigger),
   ...at('DELETE', `${inOrg}/banners`, banner),
   ...at('DELETE', `${inOrg}/clusters/{cluster}`, cluster),
   ...at('POST', `${inOrg}/clusters/{cluster}/maintainers`, member),

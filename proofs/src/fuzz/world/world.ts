@@ -35,6 +35,7 @@ export interface Json {
   slug?: string
   number?: number
   url?: string
+  address?: string
   token?: string
   access_token?: string
   api_token?: string

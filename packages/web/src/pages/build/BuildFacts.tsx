@@ -38,7 +38,8 @@ export function BuildFacts({ address, build }: { address: BuildAddress; build: B
       </span>
       <PullRequest build={build} />
       <span className={styles.fact} title={maker === null ? undefined : `Made by ${maker}`}>
-        {who && <span className={`truncated ${styles.text}`}>{who}</span>} {sources[build.source]}
+        {who && <span className={`truncated ${styles.text}`}>{who}</span>}{' '}
+        {build.trigger_name === undefined ? sources[build.source] : `by the trigger ${build.trigger_name}`}
       </span>
       <FoundBy build={build} />
       <Origin address={address} build={build} />
