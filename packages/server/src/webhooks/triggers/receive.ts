@@ -34,7 +34,6 @@ export async function receivePayload(ctx: Context, trigger: Addressed, sent: Sen
       const where = `the header ${trigger.signature_header}`
       throw unauthorized(`The signature is missing or wrong: the trigger expects it in ${where}.`)
     }
-    // A trigger that is off does not tell of itself by how long it reads.
     if (!trigger.enabled) throw conflict('The trigger is switched off.')
     const payload = readPayload(sent.bytes)
     return await takeIn(ctx, trigger, { payload, deliveryId: deliveryIdOf(sent.headers), log })

@@ -151,7 +151,7 @@ describe('PATCH /v2/organizations/{org.slug}/pipelines/{slug}/triggers/{id}', ()
         created_by: expect.objectContaining({ id: other.id }),
       },
     ])
-    expect((await ask('PATCH', made.id, { branch: null })).body).toMatchObject({ branch: null })
+    expect((await ask('PUT', made.id, { branch: null })).body).toMatchObject({ branch: null })
     const open = await ask('PATCH', made.id, { signature: 'none' })
     expect(open.body).toMatchObject({ signature: 'none', signature_header: null })
     const again = await ask('PATCH', made.id, { signature: 'token' })
