@@ -21,6 +21,7 @@ withBrowser.describe('the frame of every page', () => {
       ['/default?q=nothing', ['Pipelines']],
       [scene.page, ['Pipelines']],
       ['/organizations/default/builds', ['Builds']],
+      ['/organizations/default/log-search', ['Logs']],
       [scene.queuePage, ['Agents']],
       ['/organizations/default/settings/general', ['Settings']],
       ['/-/me', []],
@@ -33,7 +34,7 @@ withBrowser.describe('the frame of every page', () => {
       const links = navigation(page).getByRole('link')
       expect([path, await links.allInnerTexts()]).toEqual([
         path,
-        ['Pipelines', 'Builds', 'Agents', 'Settings'],
+        ['Pipelines', 'Builds', 'Logs', 'Agents', 'Settings'],
       ])
       const here = navigation(page).locator('[aria-current]')
       expect([path, await here.allInnerTexts()]).toEqual([path, marked])

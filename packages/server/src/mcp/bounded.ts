@@ -1,6 +1,6 @@
 // Answers of tools that never fill the context of a language model.
 import type { Answer } from '../http/answer.ts'
-import { cutText, plainText } from '../resources/builds/failure_summary/excerpt.ts'
+import { cutText, plainText } from '../resources/builds/log/screen/plain-text.ts'
 
 /** The largest answer of a tool. A failure summary has its own limit. */
 export const mostBytes = 64 * 1024

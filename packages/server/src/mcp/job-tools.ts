@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { cutText, plainText } from '../resources/builds/failure_summary/excerpt.ts'
+import { cutText, plainText } from '../resources/builds/log/screen/plain-text.ts'
 import { findSigned } from '../resources/builds/artifacts/queries.ts'
 import { notFound } from '../lib/errors.ts'
 import { boundedList, boundedPage, hasNext, mostBytes, pageQuery, pick } from './bounded.ts'

@@ -60,6 +60,7 @@ export function useCrumbs(): Crumb[] {
 
 const titles: Readonly<Record<string, string>> = {
   builds: 'Builds',
+  'log-search': 'Search logs',
   agents: 'Agents',
   clusters: 'Clusters',
   start: 'First steps',

@@ -5,20 +5,20 @@ import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
 import { Empty, Problem } from '../../parts/States.tsx'
 import { Time } from '../../parts/time/Time.tsx'
 import { progressText, type FoundBuild, type Hit } from './found.ts'
-import type { Searched } from './use-log-search.ts'
+import type { LogSearch } from './search.ts'
+import { useLogSearch } from './use-log-search.ts'
 import styles from './Results.module.css'
 
 interface Props {
   org: string
-  searched: Searched
-  isFailures: boolean
+  search: LogSearch
   /** Searches whole logs for the same. */
   onSearchAll: () => void
 }
 
-export function Results({ org, searched, isFailures, onSearchAll }: Props) {
-  const { builds, count, progress, status, error, cursor, stop, goOn } = searched
-  if (status === 'idle') return null
+export function Results({ org, search, onSearchAll }: Props) {
+  const { builds, count, progress, status, error, cursor, stop, goOn } = useLogSearch(org, search)
+  const isFailures = search.in !== 'logs'
   const isRunning = status === 'running'
   return (
     <>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { cutText, plainText, presentRows } from './excerpt.ts'
+import { cutText, plainText } from '../log/screen/plain-text.ts'
+import { presentRows } from './excerpt.ts'
 
 describe('plainText', () => {
   it('removes what a terminal would obey and a person would not see', () => {

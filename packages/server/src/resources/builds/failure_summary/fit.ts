@@ -1,7 +1,7 @@
 // Makes a summary small enough. Everything shrinks by one factor, rows of logs and long texts first, so that the most failures
 // stay visible.
 import { chooseRows } from '../log/failing-line/excerpt.ts'
-import { cutText } from './excerpt.ts'
+import { cutText } from '../log/screen/plain-text.ts'
 import type { Summary, SummarizedJob } from './schema.ts'
 
 /** Counts of what the limits of statements and of logs have left out already. */

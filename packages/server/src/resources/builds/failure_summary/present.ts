@@ -1,7 +1,14 @@
-import { cutText, plainText } from './excerpt.ts'
+import { cutText, plainText } from '../log/screen/plain-text.ts'
 import type { FoundLog } from './logs.ts'
 import type { AnnotationRow, BuildRow, CountRow, ProblemRow, RangeRow, TestRow } from './queries.ts'
-import type { Summary, SummarizedAnnotation, SummarizedJob, SummarizedLog, SummarizedTest } from './schema.ts'
+import type {
+  Summary,
+  SummarizedAnnotation,
+  SummarizedCause,
+  SummarizedJob,
+  SummarizedLog,
+  SummarizedTest,
+} from './schema.ts'
 import { testUrl } from '../../tests/suites/present.ts'
 
 /** The addresses of a build and of what belongs to it. */
@@ -90,7 +97,7 @@ export function presentCounts(rows: readonly CountRow[]): JobCounts {
 export function presentJob(
   urls: BuildUrls,
   job: ProblemRow,
-  { found, hasStyles }: { found: FoundLog; hasStyles: boolean },
+  { found, hasStyles, cause }: { found: FoundLog; hasStyles: boolean; cause: SummarizedCause },
 ): SummarizedJob {
   const web_url = `${urls.page}#${job.id}`
   return {
@@ -116,6 +123,7 @@ export function presentJob(
         ? null
         : `${urls.organization}/pipelines/${job.triggered_slug}/builds/${job.triggered_number}`,
     log: presentLog(web_url, found, hasStyles),
+    cause,
   }
 }
 

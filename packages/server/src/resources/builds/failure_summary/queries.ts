@@ -1,5 +1,7 @@
 // Everything that a summary reads from the tables, in few statements. Each has a limit, so a build of any size costs the same.
 import { sql, type RawBuilder } from 'kysely'
+import type { Caller, Organization } from '../../../auth/caller.ts'
+import { visiblePipelines } from '../../../auth/pipeline-access.ts'
 import type { Db } from '../../../db/pool.ts'
 import type { Statement } from '../../../db/statement.ts'
 import { jobNote } from '../graph/short-json.ts'
@@ -79,7 +81,7 @@ export interface ProblemRow {
   triggered_number: number | null
 }
 
-/** Three hundred jobs of one step fail for one reason, so each step comes once before any comes twice. */
+/** Three hundred jobs fail for one reason, so each cause comes once before any comes twice; where it is not known, each step. */
 export const listProblems = (
   orgId: string,
   buildId: string,
@@ -87,8 +89,8 @@ export const listProblems = (
 ): Statement<ProblemRow> => sql<ProblemRow>`
   with ranked as (
     select j.id, j.soft_failed, j.position,
-      row_number() over (partition by j.step_id, j.soft_failed order by j.finished_at, j.id) as turn
-    from jobs j where ${inBuild(orgId, buildId)} and ${isProblem}
+      row_number() over (partition by coalesce(f.cause, j.step_id::text), j.soft_failed order by j.finished_at, j.id) as turn
+    from jobs j left join log_findings f on f.job_id = j.id where ${inBuild(orgId, buildId)} and ${isProblem}
   ), shown as (
     select *, row_number() over (order by soft_failed, turn, position, id) as place from ranked
     order by place limit ${limit}
@@ -245,6 +247,42 @@ export const listFailedTests = (
     r.failed_count, r.passed_count, r.passed_elsewhere, r.recent_failures, r.total
   from shown r join test_results t on t.run_id = r.run_id and t.id = r.id join test_suites s on s.id = r.suite_id
   order by r.passed_count > 0 or r.passed_elsewhere, r.scope, r.name, r.id`
+
+interface CauseRow {
+  cause: string
+  /** Jobs of the build. */
+  jobs: number
+  /** Other builds. */
+  builds: number
+  /** The first of them. */
+  since: string | null
+}
+
+/** How far back a cause is looked for, and how many of its failures count at most. */
+const causeDays = 7
+const mostOfCause = 5000
+
+/** Where else the failing rows have these fingerprints, in pipelines that the caller may read. */
+export const countCauses = (
+  org: Organization,
+  caller: Caller,
+  buildId: string,
+  causes: readonly string[],
+): Statement<CauseRow> => sql<CauseRow>`
+  select c.cause, coalesce(here.jobs, 0) as jobs, elsewhere.builds, elsewhere.since
+  from unnest(${[...causes]}::text[]) as c(cause)
+  left join lateral (
+    select count(*)::int as jobs from log_findings f join jobs j on j.id = f.job_id
+    where f.organization_id = ${org.id} and f.build_id = ${buildId} and f.cause = c.cause and j.retried_in_job_id is null
+  ) here on true
+  cross join lateral (
+    select count(distinct near.build_id)::int as builds, min(near.finished_at) as since from (
+      select f.build_id, f.finished_at from log_findings f join pipelines p on p.id = f.pipeline_id
+      where f.organization_id = ${org.id} and p.organization_id = ${org.id} and ${visiblePipelines(org, caller)}
+        and f.cause = c.cause and f.build_id <> ${buildId} and f.finished_at > now() - make_interval(days => ${causeDays})
+      order by f.finished_at desc limit ${mostOfCause}
+    ) near
+  ) elsewhere`
 
 export interface RangeRow {
   which: 'last_passed' | 'first_failed'

@@ -117,6 +117,20 @@ const FailingLog = Type.Object(
   { title: 'FailingLog' },
 )
 
+const Cause = Type.Object(
+  {
+    fingerprint: text('The same for failing rows that differ only in numbers, ids, paths and times.'),
+    text: text('The failing row with these masked, such as `timeout after <n> s`.'),
+    jobs: Type.Integer({
+      minimum: 1,
+      description: 'Jobs of this build that failed with it, this one included.',
+    }),
+    builds: count('Other builds of the last 7 days in which a job failed with it.'),
+    since: orNull(Timestamp, 'When the first of them failed; null when there is none.'),
+  },
+  { title: 'FailureCause' },
+)
+
 const ProblemJob = Type.Object(
   {
     id: Uuid,
@@ -140,6 +154,10 @@ const ProblemJob = Type.Object(
     web_url: Type.String(),
     triggered_build_url: orNull(text('The build that a trigger job waits for.')),
     log: described(FailingLog, 'The rows of its log that show why it failed.'),
+    cause: orNull(
+      Cause,
+      'null: no row shows why it failed, or it says too little. Jobs and builds are counted two minutes after they end.',
+    ),
   },
   { title: 'ProblemJob' },
 )
@@ -209,7 +227,7 @@ export const FailureSummary = Type.Object(
     counts: described(Counts, 'How many there are of everything, shown or not.'),
     jobs: Type.Array(ProblemJob, {
       description:
-        'Failed, timed out and expired jobs, lost agents, and jobs that wait for a key no step has; without those that were retried. Hard failures first, and one job of each step before the second of any.',
+        'Failed, timed out and expired jobs, lost agents, and jobs that wait for a key no step has; without those that were retried. Hard failures first, and one job of each cause (of each step, where the cause is not known yet) before the second of any.',
     }),
     annotations: Type.Array(ErrorAnnotation, { description: 'Annotations with the style `error`.' }),
     tests: Type.Array(FailedTest, { description: 'Tests that failed in the build, flaky ones last.' }),
@@ -239,4 +257,5 @@ export type Summary = Static<typeof FailureSummary>
 export type SummarizedJob = Summary['jobs'][number]
 export type SummarizedTest = Summary['tests'][number]
 export type SummarizedAnnotation = Summary['annotations'][number]
+export type SummarizedCause = SummarizedJob['cause']
 export type SummarizedLog = SummarizedJob['log']

@@ -3,7 +3,8 @@ import type { RequestContext } from '../../../context.ts'
 import { batch } from '../../../db/batch.ts'
 import type { WorkOwner } from '../../../lib/threads.ts'
 import { explainWaiting } from '../jobs/waiting.ts'
-import { cutText, plainText } from './excerpt.ts'
+import { cutText, plainText } from '../log/screen/plain-text.ts'
+import { findCauses } from './causes.ts'
 import { fit } from './fit.ts'
 import { findFailingRows, type FoundLog } from './logs.ts'
 import {
@@ -67,6 +68,7 @@ export async function summarizeFailures(
     if (kind !== 'script') return { status: 'none' }
     return logs === null ? { status: 'not_permitted' } : (logs.get(id) ?? { status: 'deleted' })
   }
+  const causes = logs === null ? null : await findCauses({ ctx, org, caller }, build.id, logs)
   const urls = urlsOf(ctx.config.url, org.slug, build)
   const counts = presentCounts(counted)
   const failedTests = tests[0]?.total ?? 0
@@ -77,7 +79,9 @@ export async function summarizeFailures(
     {
       build: presentBuild(urls, build),
       counts: { ...counts, annotations: all, error_annotations: errors, failed_tests: failedTests },
-      jobs: problems.map((job) => presentJob(urls, job, { found: logOf(job), hasStyles })),
+      jobs: problems.map((job) =>
+        presentJob(urls, job, { found: logOf(job), hasStyles, cause: causes?.get(job.id) ?? null }),
+      ),
       annotations: annotations.map(presentAnnotation),
       tests: tests.map((test) => presentTest(urls, test)),
       waiting: explained.map((entry) => ({ ...entry, web_url: `${urls.page}#${entry.job_id}` })),

@@ -1,6 +1,6 @@
 // Searches rows for threads, and returns the text around the matches. A task ends after its time, and another goes on from there.
 import { gunzipSync } from 'node:zlib'
-import { plainText } from '../failure_summary/excerpt.ts'
+import { plainText } from '../log/screen/plain-text.ts'
 import { finderOf, type Finder, type Query } from '../log/rows/search-tasks.ts'
 import { Replay, type ReplayState } from '../log/rows/replay.ts'
 import type { Segment } from '../log/rows/row-tasks.ts'

@@ -186,8 +186,8 @@ describe('GET /v2/organizations/{org.slug}/log-search', () => {
     for (const where of both) {
       for (const q of ['(a+)+$', '(a|aa)*b', '((a{1,50}){1,50}){1,50}x', '(?:.*.*.*.*.*)*=']) {
         const { status, body } = await ask({ q, regex: 'true', in: where })
-        expect([q, [200, 400]]).toEqual([q, expect.arrayContaining([status])])
-        if (status === 200) expect(body.cursor).toBeNull()
+        // Nothing is left, or it is refused.
+        expect([q, status === 400 ? null : body.cursor]).toEqual([q, null])
       }
     }
   })

@@ -1,4 +1,4 @@
-import { plainText } from '../failure_summary/excerpt.ts'
+import { plainText } from '../log/screen/plain-text.ts'
 import { urlsOf } from '../failure_summary/present.ts'
 import type { FoundRow } from './line-tasks.ts'
 import type { JobOfHit } from './queries.ts'

@@ -126,7 +126,7 @@ export async function findFindings(
   return rows
 }
 
-export interface FindingsOfJob extends JobOfHit {
+interface FindingsOfJob extends JobOfHit {
   text: string
   rows: number[]
 }

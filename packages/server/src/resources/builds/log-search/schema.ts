@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { boolean, count, described, integer, oneOf, orNull, text, Timestamp, Uuid } from '../../schema.ts'
 
 export const mostHits = 200
-export const mostText = 200
+const mostText = 200
 
 const time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }))
 

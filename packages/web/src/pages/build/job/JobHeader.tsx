@@ -6,6 +6,7 @@ import { Button, IconButton } from '../../../parts/Button.tsx'
 import { ConfirmDialog } from '../../../parts/dialogs/ConfirmDialog.tsx'
 import { StateBadge } from '../../../parts/state-badge/StateBadge.tsx'
 import { Duration } from '../../../parts/time/Time.tsx'
+import { AlsoIn } from './AlsoIn.tsx'
 import { AttemptMenu } from './AttemptMenu.tsx'
 import type { JobActions } from './job-actions.ts'
 import { JobMenu } from './JobMenu.tsx'
@@ -54,6 +55,7 @@ export function JobHeader(props: Props) {
       </h2>
       <span className={styles.facts}>
         {job.look.tone !== 'passed' && noteOf(job)}
+        {hasFailed(job) && <AlsoIn address={address} />}
         {job.startedMs !== null && <Duration from={job.startedMs} to={job.finishedMs} />}
         {attempts.length > 1 && <AttemptMenu attempts={attempts} shown={job} onSelect={onSelect} />}
       </span>
@@ -99,6 +101,8 @@ export function JobHeader(props: Props) {
     </header>
   )
 }
+
+const hasFailed = ({ state }: Job) => state === 'failed' || state === 'timed_out'
 
 const noteOf = ({ note, exitStatus }: Job) => {
   const text = note ?? (exitStatus === null ? null : `exit ${exitStatus}`)

@@ -10,7 +10,8 @@ import { Runs } from '../../../log/rows/Runs.tsx'
 import { Icon } from '../../../parts/Icon.tsx'
 import { StateIcon } from '../../../parts/state-badge/StateBadge.tsx'
 import { Empty, NotLoaded } from '../../../parts/States.tsx'
-import { groupFailures } from './group-failures.ts'
+import { Time } from '../../../parts/time/Time.tsx'
+import { groupFailures, longestPart } from './group-failures.ts'
 import { failureSummaryQuery } from '../queries.ts'
 import type { Selection } from '../selection.ts'
 import content from '../Content.module.css'
@@ -40,7 +41,7 @@ export function Failures({ address, isRunning, selection }: Props) {
           <h2>Jobs</h2>
           <ul className={styles.list} data-frozen-on-hover>
             {groupFailures(jobs).map(({ first, others }) => (
-              <Failure key={first.id} job={first} others={others} selection={selection} />
+              <Failure key={first.id} org={address.org} job={first} others={others} selection={selection} />
             ))}
           </ul>
         </section>
@@ -69,13 +70,14 @@ const FirstBad = ({ range }: { range: NonNullable<Summary['first_bad']> }) => (
 )
 
 interface FailureProps {
+  org: string
   job: FailedJob
   /** Those that failed alike. */
   others: readonly FailedJob[]
   selection: Selection
 }
 
-function Failure({ job, others, selection }: FailureProps) {
+function Failure({ org, job, others, selection }: FailureProps) {
   const { log } = job
   const name = nameOf(job)
   const row = log.failing_row
@@ -105,6 +107,7 @@ function Failure({ job, others, selection }: FailureProps) {
           ))}
         </p>
       )}
+      {job.cause !== null && <Elsewhere org={org} cause={job.cause} shown={1 + others.length} />}
       {log.rows.length > 0 && (
         <div className={styles.more}>
           {log.group !== null && <span>{showLabel(log.group)}</span>}
@@ -126,6 +129,39 @@ function Failure({ job, others, selection }: FailureProps) {
         </div>
       )}
     </li>
+  )
+}
+
+interface ElsewhereProps {
+  org: string
+  cause: NonNullable<FailedJob['cause']>
+  /** Jobs of the build that are named above. */
+  shown: number
+}
+
+/** Where else the same has happened. */
+function Elsewhere({ org, cause: { text, jobs, builds, since }, shown }: ElsewhereProps) {
+  const left = jobs - shown
+  if (left <= 0 && builds === 0) return null
+  const q = longestPart(text)
+  return (
+    <p className={styles.more}>
+      {left > 0 && `${countOf(left, 'further job')} of this build failed alike. `}
+      {builds > 0 && (
+        <>
+          Also in {countOf(builds, 'other build')}
+          {since !== null && (
+            <>
+              , the first <Time at={since} />
+            </>
+          )}
+          .{' '}
+        </>
+      )}
+      <Link to="/organizations/$org/log-search" params={{ org }} search={{ q }}>
+        Search for it
+      </Link>
+    </p>
   )
 }
 

@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest'
-import { groupFailures } from './group-failures.ts'
+import { groupFailures, longestPart } from './group-failures.ts'
 
 const job = (id: string, text: string | null, exit_status = 1) => ({
   id,
   exit_status,
   reason: null,
+  cause: null,
   log: { failing_row: text === null ? null : 7, rows: text === null ? [] : [{ row: 7, text }] },
 })
 
@@ -24,4 +25,21 @@ it('joins jobs that failed with the same row, whatever its numbers are', () => {
 
 it('joins no jobs whose logs say nothing', () => {
   expect(groupFailures([job('a', null), job('b', null)])).toHaveLength(2)
+})
+
+it('joins jobs of one cause, whatever else their rows say', () => {
+  const of = (id: string, text: string, fingerprint: string) => ({ ...job(id, text), cause: { fingerprint } })
+  const groups = groupFailures([
+    of('a', 'at /a/b.ts', '1'),
+    of('b', 'at /c/b.ts', '1'),
+    of('c', 'at /a/b.ts', '2'),
+  ])
+  expect(groups.map(({ first, others }) => [first.id, others.map(({ id }) => id)])).toEqual([
+    ['a', ['b']],
+    ['c', []],
+  ])
+})
+
+it('finds the part of a cause that all of its failures have', () => {
+  expect(longestPart('Error: connect ECONNREFUSED <n>:<n> after <n> s')).toBe('Error: connect ECONNREFUSED')
 })

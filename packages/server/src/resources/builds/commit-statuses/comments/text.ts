@@ -2,7 +2,7 @@
 //
 // Names of jobs and lines of logs are written by others. They stand in indented blocks: every line of a block begins with four spaces,
 // so no line can end the block, be a command to the host or be more than text.
-import { cutText } from '../../failure_summary/excerpt.ts'
+import { cutText } from '../../log/screen/plain-text.ts'
 
 interface FailedBuild {
   state: 'failed' | 'passed'

@@ -3,3 +3,6 @@ const notSection = /^(?:(?:PASS|FAIL|SKIP|BENCH): .*|Expected|Actual|Original|Ne
 
 /** `name` is the text of the header after "--- ". */
 export const opensSection = (name: string): boolean => !notSection.test(name)
+
+/** Agents write this row after the output of a failed command, to open its group. */
+export const openMarker = /^\^\^\^ \+\+\+\s*$/

@@ -1,12 +1,12 @@
 // Chooses the rows of a failed job's log that may tell why it failed: the last ones, those of open groups, and those that look
 // like failures. At most 64 KiB are kept, whatever the size of the log.
-import { cutText, plainText } from '../../failure_summary/excerpt.ts'
+import { cutText, plainText } from '../screen/plain-text.ts'
 import { isComplaint } from '../failing-line/complaint.ts'
-import { openMarker } from '../rows/outline.ts'
+import { openMarker } from '../failing-line/sections.ts'
 import { textOf, type Row } from '../screen/row.ts'
 import { fingerprintOf } from './fingerprint.ts'
 
-export interface TellingLine {
+interface TellingLine {
   row: number
   text: string
 }

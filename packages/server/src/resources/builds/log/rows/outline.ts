@@ -1,6 +1,6 @@
 // Finds the groups of a log and the row that shows why the job failed, while the rows pass in order.
 import { FailingLineFinder, type FinderState } from '../failing-line/finder.ts'
-import { opensSection } from '../failing-line/sections.ts'
+import { openMarker, opensSection } from '../failing-line/sections.ts'
 import { textOf, type Row } from '../screen/row.ts'
 
 /** A group begins with a row like "--- Tests". */
@@ -24,8 +24,6 @@ export interface OutlineState {
 const mostGroups = 10_000
 const mostOfName = 500
 const header = /^(---|\+\+\+|~~~) (.*)/s
-/** Agents write this row after the output of a failed command, to open its group. */
-export const openMarker = /^\^\^\^ \+\+\+\s*$/
 const redStyle = /\bfg(?:1|9)\b/
 
 /** Servers of the release before need these fields in a stored state. */

@@ -149,7 +149,7 @@ interface Blocks {
   telling: TellingRows | null
 }
 
-export interface BlocksWanted {
+interface BlocksWanted {
   segment: Segment
   /** null: the job has not failed. Else whether the segment before ended in an open group. */
   telling: { isOpen: boolean } | null
