@@ -10,6 +10,9 @@ const newest = 300
 const jobsAtOnce = 50
 const linesOfJob = 20
 
+/** The index has trigrams. */
+const isIndexed = ({ needles }: Searching) => needles.some((needle) => needle.length >= 3)
+
 const after = ({ at, id }: Position): BuildPosition => ({ at, id, place: null })
 
 export const failuresSource = (searching: Searching): Source => ({
@@ -21,14 +24,18 @@ export const failuresSource = (searching: Searching): Source => ({
     const { db } = searching.ctx
     const scope = await searching.scope()
     if (scope === null) return
-    const near = await searches.listFindings(db, scope, { after: from, limit: newest })
-    const wanted = near.filter(({ isWanted }) => isWanted)
-    for (let start = 0; start < wanted.length; start += jobsAtOnce)
-      yield read(searching, scope, wanted.slice(start, start + jobsAtOnce), room())
-    const last = near.at(-1)
-    if (last === undefined || near.length < newest) return
-    yield { hits: [], searched: near.length, after: after(last) }
-    for (let seen: Position = last; ;) {
+    let seen: Position | null = from
+    do {
+      const near = await searches.listFindings(db, scope, { after: seen, limit: newest })
+      const wanted = near.filter(({ isWanted }) => isWanted)
+      for (let start = 0; start < wanted.length; start += jobsAtOnce)
+        yield read(searching, scope, wanted.slice(start, start + jobsAtOnce), room())
+      const last = near.at(-1)
+      if (last === undefined || near.length < newest) return
+      yield { hits: [], searched: near.length, after: after(last) }
+      seen = last
+    } while (!isIndexed(searching))
+    for (;;) {
       const now = await searching.scope()
       if (now === null) return
       const far = await searches.findFindings(db, now, { after: seen, limit: jobsAtOnce })

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { anAgentWorld, type AgentWorld } from '../../../../test/agent-client.ts'
 import { baseUrl, useApp } from '../../../../test/app.ts'
@@ -214,6 +215,25 @@ describe('GET /v2/organizations/{org.slug}/log-search', () => {
       'the long bilby',
       'last bilby yyy',
     ])
+  })
+})
+
+describe('what failed jobs said, of very many', () => {
+  it('is found however far back, with an index and without', async () => {
+    const at = await anAgentWorld(app)
+    const scene = await aLog('the oldest quokka-7f\r\n', { at })
+    // As if a thousand other jobs had failed since.
+    await sql`
+      with made as (
+        insert into jobs select (jsonb_populate_record(j, jsonb_build_object('id', gen_random_uuid(), 'agent_id', null,
+          'position', n::text))).* from jobs j, generate_series(1, 1000) n where j.id = ${scene.run.id} returning id)
+      insert into log_findings (job_id, organization_id, pipeline_id, build_id, finished_at, text, rows)
+      select made.id, f.organization_id, f.pipeline_id, f.build_id, f.finished_at + interval '1 second', 'another', '{1}'
+      from made, log_findings f where f.job_id = ${scene.run.id}`.execute(app.db)
+    const asked = { token: at.admin.token, path: at.org.path }
+    expect(await hitsOf({ q: 'oldest quokka' }, asked)).toEqual(['#1 the oldest quokka-7f'])
+    expect(await hitsOf({ q: '-7|-8', regex: 'true' }, asked)).toEqual(['#1 the oldest quokka-7f'])
+    expect(await hitsOf({ q: 'a-' }, asked)).toEqual(['#1 the oldest quokka-7f'])
   })
 })
 

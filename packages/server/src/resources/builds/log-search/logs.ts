@@ -16,7 +16,7 @@ const rowsOfLog = 20
 const logsAtOnce = 4
 const taskMs = 200
 /** The first hits come soon. */
-const [fewBuilds, manyBuilds] = [20, 200]
+const [fewBuilds, manyBuilds] = [10, 50]
 
 export const logsSource = (searching: Searching): Source => ({
   async count(from, most) {

@@ -92,7 +92,7 @@ export class TellingRowsFinder {
   }
 
   push(number: number, row: Row): void {
-    const text = cutText(plainText(textOf(row)).trimEnd(), mostLineCharacters)
+    const text = textOf(row)
     if (text === '') return
     if (openMarker.test(text)) return this.#openGroup()
     const line = { row: number, text }
@@ -108,7 +108,12 @@ export class TellingRowsFinder {
 
   get found(): TellingRows {
     const { complaints, opened, last } = this.#kinds
-    return { complaints: complaints.lines, opened: opened.lines, last: last.lines, isOpen: this.#isOpen }
+    return {
+      complaints: plain(complaints.lines),
+      opened: plain(opened.lines),
+      last: plain(last.lines),
+      isOpen: this.#isOpen,
+    }
   }
 
   #openGroup(): void {
@@ -117,6 +122,12 @@ export class TellingRowsFinder {
     this.#isOpen = true
   }
 }
+
+/** Only those that are kept, since it takes longer than to choose them. */
+const plain = (lines: readonly TellingLine[]): TellingLine[] =>
+  lines
+    .map(({ row, text }) => ({ row, text: cutText(plainText(text).trimEnd(), mostLineCharacters) }))
+    .filter(({ text }) => text !== '')
 
 const isRed = ({ runs }: Row) =>
   runs.some(({ style, text }) => /\bfg(?:1|9)\b/.test(style) && text.trim() !== '')
