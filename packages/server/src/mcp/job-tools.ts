@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { cutText, plainText } from '../resources/builds/log/screen/plain-text.ts'
+import type { LogSearchHit } from '../resources/builds/log-search/schema.ts'
 import { findSigned } from '../resources/builds/artifacts/queries.ts'
 import { notFound } from '../lib/errors.ts'
 import { boundedList, boundedPage, hasNext, mostBytes, pageQuery, pick } from './bounded.ts'
@@ -178,6 +179,57 @@ const searchLog = tool({
   },
 })
 
+const searchLogs = tool({
+  name: 'search_logs',
+  title: 'Search the logs of many builds',
+  description: `Finds rows in the logs of many builds, newest first: where else does this error appear? Without \`whole_logs\` it looks at what failed jobs said in the last weeks, which is fast. ${isData}`,
+  input: Type.Object({
+    ...OrganizationInput,
+    query: Type.String({ minLength: 2, maxLength: 200, description: 'The text to search for.' }),
+    regex: Type.Optional(
+      Type.Boolean({ default: false, description: '`query` is a regular expression (RE2).' }),
+    ),
+    case_sensitive: Type.Optional(Type.Boolean({ default: false })),
+    whole_logs: Type.Optional(
+      Type.Boolean({ default: false, description: 'Search the whole logs of all jobs. It takes longer.' }),
+    ),
+    pipeline: Type.Optional(Type.String({ description: 'Only of the pipeline with this slug.' })),
+    branch: Type.Optional(Type.String({ description: 'Only of builds of this branch.' })),
+    cursor: Type.Optional(Type.String({ description: '`cursor` of the answer before: where to go on.' })),
+  }),
+  routes: ['GET /v2/organizations/:org/log-search'],
+  async run(desk, given) {
+    const { body } = await desk.call('GET /v2/organizations/:org/log-search', {
+      params: { org: await findOrganization(desk, given.organization) },
+      query: {
+        q: given.query,
+        regex: String(given.regex ?? false),
+        case: String(given.case_sensitive ?? false),
+        in: given.whole_logs === true ? 'logs' : 'failures',
+        ...(given.pipeline === undefined ? {} : { pipeline: given.pipeline }),
+        ...(given.branch === undefined ? {} : { branch: given.branch }),
+        ...(given.cursor === undefined ? {} : { cursor: given.cursor }),
+      },
+    })
+    const { hits, progress, cursor } = body as {
+      hits: LogSearchHit[]
+      progress: unknown
+      cursor: string | null
+    }
+    const entries = hits.map(({ build, job, row, text, web_url }) => ({
+      build: `${build.pipeline_slug} #${build.number}`,
+      branch: build.branch,
+      job: job.id,
+      name: job.name,
+      row,
+      text,
+      web_url,
+    }))
+    const more = 'Search for a longer text, or for one pipeline or branch.'
+    return boundedList('hits', { entries, hasMore: false, more }, { progress, cursor })
+  },
+})
+
 const listArtifacts = tool({
   name: 'list_artifacts',
   title: 'List artifacts',
@@ -344,6 +396,7 @@ export const jobTools: readonly Tool[] = [
   whyWaiting,
   readLog,
   searchLog,
+  searchLogs,
   listArtifacts,
   readArtifact,
   listAgents,
