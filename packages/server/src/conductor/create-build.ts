@@ -25,7 +25,7 @@ import {
   type BuildOrigin,
   type BuildRequest,
 } from './build.ts'
-import { chargedFor, type Charged } from './charged.ts'
+import { chargedFor, type Charged } from './shares/charged.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
 import { setMetaData } from './meta-data.ts'
 import { readStored } from './read-stored.ts'

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { TimeLimits } from '@millrace/engine/timeouts.ts'
 import { prepared } from '../db/statement.ts'
-import { chargedFields, type Charged } from './charged.ts'
+import { chargedFields, type Charged } from './shares/charged.ts'
 import { mayBeUntrusted } from './trust.ts'
 
 export interface Scope extends Charged {

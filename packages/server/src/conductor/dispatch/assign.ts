@@ -134,5 +134,5 @@ export const movedAndPublished = (at: string, [from, to]: Move, update: RawBuild
   )`
 
 /** For queries with `agents a`: jobs may be offered to it. */
-export const isDispatchable = sql<boolean>`
+const isDispatchable = sql<boolean>`
   (a.connection_state = 'connected' and a.paused_at is null and not a.ignore_in_dispatches)`

@@ -16,7 +16,7 @@ import type { Trx } from '../../db/pool.ts'
 import type { Statement } from '../../db/statement.ts'
 import { abilitiesOf, type Claimant, type Claims, type Queue } from './claimant.ts'
 import * as fair from './fair-queries.ts'
-import { idOfShare } from './share-key.ts'
+import { idOfShare } from '../shares/share-key.ts'
 
 /** Where more agents wait, the claim is repeated. */
 const mostAtOnce = 10

@@ -5,7 +5,7 @@ import { machineSlots } from '@millrace/engine/fairness/shares.ts'
 import type { Db } from '../../db/pool.ts'
 import { readFairSettings } from './fair-queries.ts'
 
-export interface MachinesNow {
+interface MachinesNow {
   running: number
   slots: number
 }
@@ -23,7 +23,7 @@ export async function findMachines(
   return { running: machinesRunning, slots: machineSlots(machineLimitPercent, agents) }
 }
 
-export const isFull = (machines: MachinesNow | null): boolean =>
+const isFull = (machines: MachinesNow | null): boolean =>
   machines !== null && machines.running >= machines.slots
 
 /** Rows `id, share_key, is_machine, rules, place`, from place 1. */

@@ -10,7 +10,7 @@ export const lockFairQueue = prepared(
     where queue_id = ${queueId} and organization_id = ${organizationId} for update`,
 )
 
-export interface FairSettings {
+interface FairSettings {
   weights: Record<string, number>
   machineLimitPercent: number | null
   /** Counted only where there is a limit. */
@@ -19,7 +19,7 @@ export interface FairSettings {
 }
 
 /** For queries with `cluster_queues q`. */
-export const fairSettings: RawBuilder<FairSettings> = sql`
+const fairSettings: RawBuilder<FairSettings> = sql`
   q.fair_weights as weights, q.machine_limit_percent as "machineLimitPercent",
   case when q.machine_limit_percent is null then 0 else (
     select count(*) from jobs j where j.queue_id = q.id and j.is_machine

@@ -1,6 +1,6 @@
 import { byCaller, changedAttributes, recordAudit } from '../../../audit/record.ts'
 import type { Organization } from '../../../auth/caller.ts'
-import { restartShares } from '../../../conductor/dispatch/share-key.ts'
+import { restartShares } from '../../../conductor/shares/share-key.ts'
 import { wakeQueue, wakeQueueSettings } from '../../../conductor/dispatch/wake.ts'
 import type { Context, RequestContext } from '../../../context.ts'
 import type { Trx } from '../../../db/pool.ts'

@@ -1,7 +1,7 @@
 // Who is charged for the jobs of a build in fair queues, and whether a machine asks for them.
 import { sql } from 'kysely'
-import { prepared, type Statement } from '../db/statement.ts'
-import type { BuildRequest } from './build.ts'
+import { prepared, type Statement } from '../../db/statement.ts'
+import type { BuildRequest } from '../build.ts'
 
 export interface Charged {
   /** null: nobody known, as for a push. */
