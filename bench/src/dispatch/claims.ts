@@ -1,6 +1,7 @@
 // Claims per second with a thousand waiting agents: beside jobs that none of them can run, and with many waiting jobs.
 import { sql } from 'kysely'
-import { abilityOf, claimJobs } from '@millrace/server/conductor/dispatch/claim.ts'
+import { claimJobs } from '@millrace/server/conductor/dispatch/claim.ts'
+import { abilityOf } from '@millrace/server/conductor/dispatch/claimant.ts'
 import { createBuild } from '@millrace/server/conductor/create-build.ts'
 import type { BenchServer } from '../harness/bench-server.ts'
 import { newId } from '@millrace/server/lib/ids.ts'
