@@ -200,6 +200,7 @@ const refuse = async () => {
   throw new Error('Not in this test.')
 }
 const refusing: Handlers<unknown> = {
+  assign_shares: refuse,
   expire_invitations: refuse,
   poll_repository: refuse,
   report_commit_statuses: refuse,

@@ -1,5 +1,6 @@
 // The table of contents of background work. A kind of task without a handler does not compile.
 import { expireAuditEvents } from './audit/expire.ts'
+import { assignSharesAgain } from './conductor/shares/share-key.ts'
 import { agentTimes, agentWatcher } from './conductor/lost-agents.ts'
 import { deleteBuilds, hasDeletedPipelines } from './conductor/delete-builds.ts'
 import { agentChannel, queueChannel } from './conductor/dispatch/wake.ts'
@@ -59,6 +60,7 @@ import { startPauses, steadyPauses, workChannel, type Pauses, type SleepingPause
 import type { Poller } from './tasks/pollers.ts'
 
 export const handlers: Handlers<Context> = {
+  assign_shares: assignSharesAgain,
   checkpoint_log: checkpointLog,
   compact_log: compactLog,
   expire_agents: (ctx) => expireAgents(ctx, ctx.config.agentDays),
@@ -224,6 +226,7 @@ export const neededPollers = ({ hosted }: Context): typeof pollers =>
 
 /** The same for tasks. */
 export const rowsOfTasks: Readonly<Record<Kind, OverRows['rows']>> = {
+  assign_shares: oneRow,
   checkpoint_log: oneRow,
   compact_log: oneRow,
   expire_agents: ['agents_expired'],

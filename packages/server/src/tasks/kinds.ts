@@ -5,6 +5,7 @@
 type NoPayload = Record<string, never>
 
 export interface Kinds {
+  assign_shares: { queue_id: string; organization_id: string }
   checkpoint_log: { job_id: string; organization_id: string }
   /** Without an organization the job is deleted already. */
   compact_log: { job_id: string; organization_id: string | null }

@@ -4,6 +4,7 @@ import { anAgent, anAgentWorld, type AgentWorld } from '../../../test/agent-clie
 import { eventually, useOwnApp } from '../../../test/app.ts'
 import { aMember, aPipeline, aQueue, type TestUser } from '../../../test/builders.ts'
 import { aBuild, type TestBuild } from '../../../test/runs.ts'
+import { handlers } from '../../worker.ts'
 import { claimJobs } from './claim.ts'
 import { abilityOf, type Claimant } from './claimant.ts'
 import { dispatcherOf } from './dispatcher.ts'
@@ -12,7 +13,7 @@ const app = useOwnApp({ env: { MILLRACE_PING_HOLD_SECONDS: '30' } })
 
 async function setFair(world: AgentWorld, body: object): Promise<void> {
   const { status, text } = await app.request('PATCH', world.queue.path, { token: world.admin.token, body })
-  expect(status, text).toBe(200)
+  if (status !== 200) throw new Error(text)
 }
 
 async function aFairWorld(body: object = { fair_by: 'creator' }): Promise<AgentWorld> {
@@ -223,6 +224,15 @@ describe('a change of fair_by', () => {
     await sql`update jobs set share_key = null where build_id = ${build.id}`.execute(app.db)
     await endJobs(world)
     expect(await claimFor(world, agents)).toHaveLength(3)
+  })
+
+  it('reaches jobs that were made meanwhile', async () => {
+    const world = await aFairWorld()
+    const member = await aMember(app, world.org)
+    await aBuildOf(world, member, 2)
+    await sql`update jobs set share_key = null where organization_id = ${world.org.id}`.execute(app.db)
+    await handlers.assign_shares(app.ctx, { queue_id: world.queue.id, organization_id: world.org.id })
+    expect(await keysOf(world)).toEqual([`u:${member.id}`])
   })
 
   it('ends what claims of the other kind find', async () => {

@@ -90,7 +90,7 @@ export class WaitingQueue {
   /** The agents come again, with what has changed. */
   answerAll(): void {
     this.nothingFor = new Map()
-    for (const waiter of [...this.waiters]) this.owner.answer(waiter.agent.id, { kind: 'changed' })
+    for (const waiter of this.waiters) this.owner.answer(waiter.agent.id, { kind: 'changed' })
   }
 
   /** The waiter that a new job with these rules would go to. null: there is none, or the next claim decides. */

@@ -1,7 +1,11 @@
 // The share that a job belongs to, where its queue is fair. It follows from ids that members cannot choose: never from names, from
 // `env`, or from what a commit says about its author.
 import { sql, type RawBuilder } from 'kysely'
+import type { Context } from '../../context.ts'
 import type { Trx } from '../../db/pool.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import { enqueue } from '../../tasks/enqueue.ts'
+import type { Kinds } from '../../tasks/kinds.ts'
 
 /** For queries with `cluster_queues q`. null: the queue is not fair. */
 export const shareKey = (of: {
@@ -30,8 +34,8 @@ const keyOfJob = shareKey({
 })
 
 /**
- * After a change of what the queue is fair by. Jobs that another transaction holds just now keep their share; without one they run
- * when no other job does.
+ * After a change of what the queue is fair by. Jobs that another transaction holds just now keep their share for the time
+ * being; without one they run when no other job does.
  */
 async function assignShares(trx: Trx, organizationId: string, queueId: string): Promise<void> {
   await sql`
@@ -42,9 +46,8 @@ async function assignShares(trx: Trx, organizationId: string, queueId: string): 
     )
     update jobs j set share_key = ${keyOfJob}
     from held, builds b, cluster_queues q
-    where j.id = held.id and b.id = j.build_id and q.id = j.queue_id and j.organization_id = ${organizationId}`.execute(
-    trx,
-  )
+    where j.id = held.id and b.id = j.build_id and q.id = j.queue_id and j.organization_id = ${organizationId}
+      and j.share_key is distinct from ${keyOfJob}`.execute(trx)
 }
 
 /** The shares begin anew: nothing that was charged before counts. */
@@ -57,7 +60,17 @@ export async function restartShares(trx: Trx, organizationId: string, queueId: s
     select q.id, q.organization_id from cluster_queues q
     where q.organization_id = ${organizationId} and q.id = ${queueId} and q.fair_by <> 'none'`.execute(trx)
   await assignShares(trx, organizationId, queueId)
+  const payload = { queue_id: queueId, organization_id: organizationId }
+  await enqueue(trx, 'assign_shares', payload, { key: queueId, afterSeconds: againSeconds })
 }
+
+/** Longer than a statement may take: jobs that were inserted while the queue changed have their rows by then. */
+const againSeconds = 30
+
+export const assignSharesAgain = (
+  ctx: Context,
+  { queue_id: queueId, organization_id: organizationId }: Kinds['assign_shares'],
+): Promise<void> => inTransaction(ctx.db, (trx) => assignShares(trx, organizationId, queueId))
 
 /** Who retries a job pays for it. */
 export async function chargeRetry(
