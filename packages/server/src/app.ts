@@ -122,6 +122,7 @@ import { teamMemberRoutes } from './resources/people/team-members/routes.ts'
 import { teamPipelineRoutes } from './resources/pipelines/team-pipelines/routes.ts'
 import { teamSuiteRoutes } from './resources/tests/team-suites/routes.ts'
 import { teamRoutes } from './resources/people/teams/routes.ts'
+import { executionRoutes } from './resources/tests/executions/routes.ts'
 import { testRunRoutes } from './resources/tests/test_runs/routes.ts'
 import { testRoutes } from './resources/tests/tests/routes.ts'
 import { sessionRoutes } from './resources/people/sessions/routes.ts'
@@ -196,6 +197,7 @@ export const slices: Slices = {
   'team-pipelines': teamPipelineRoutes,
   'team-suites': teamSuiteRoutes,
   teams: teamRoutes,
+  executions: executionRoutes,
   test_runs: testRunRoutes,
   tests: testRoutes,
   token_issuers: tokenIssuerRoutes,

@@ -13,10 +13,11 @@ import { ApiError, forbidden } from '../lib/errors.ts'
 import { challenge, metadataEndpoints } from './authorization.ts'
 import { buildTools } from './build-tools.ts'
 import { jobTools } from './job-tools.ts'
+import { testTools } from './test-tools.ts'
 import { addressRoutes } from './addresses.ts'
 import { deskOf, getRoute, type Tool } from './tool.ts'
 
-const tools: readonly Tool[] = [...buildTools, ...jobTools]
+const tools: readonly Tool[] = [...buildTools, ...jobTools, ...testTools]
 const url = '/mcp'
 const rule: Rule = { url, scope: 'none', permission: 'token', feature: null, params: {} }
 

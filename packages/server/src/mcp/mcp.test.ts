@@ -67,6 +67,26 @@ describe('POST /mcp', () => {
     expect(await buildState(app, build)).toBe('running')
   })
 
+  it('lists the tests of a suite, and mutes and enables one', async () => {
+    const { token } = scene.admin
+    const made = await app.request('POST', `${scene.org.path}/suites`, { token, body: { name: 'Tools' } })
+    await app.request('POST', '/v1/uploads', {
+      headers: { authorization: `Token token="${String(made.body.api_token)}"` },
+      body: {
+        format: 'json',
+        run_env: { key: 'one' },
+        data: [{ scope: '', name: 'adds', result: 'failed', history: { start_at: 0, duration: 1 } }],
+      },
+    })
+    const client = await connect(token, '?tools=write')
+    const listed = await call(client, 'list_tests', { suite: 'tools' })
+    expect(listed.value.tests).toMatchObject([{ name: 'adds', state: 'enabled' }])
+    const address = { suite: 'tools', test: String(listed.value.tests?.[0]?.id) }
+    const muted = await call(client, 'mute_test', { ...address, reason: 'Port is taken.' })
+    expect(muted.value).toMatchObject({ state: 'muted', quarantine: { reason: 'Port is taken.' } })
+    expect((await call(client, 'enable_test', address)).value).toMatchObject({ state: 'enabled' })
+  })
+
   it('offers reading tools alone, unless the client asks for more and the token may write', async () => {
     const reader = await namesOf(await connect(scene.admin.token))
     expect(reader).toContain('get_failure_summary')

@@ -123,6 +123,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   organizations: 'Organizations.',
   'pipeline-settings': 'Settings that hold for all pipelines of an organization.',
   'pipeline-templates': 'Steps that several pipelines share.',
+  executions: 'Single runs of tests.',
   pipelines: 'Pipelines.',
   queues: 'Queues of clusters.',
   repositories: 'Repositories that a source host lists for the installation.',

@@ -43,6 +43,7 @@ const patterns = [
   '/-/me(?:/tokens|/programs|/sessions)?',
   '/-/installation',
   `${organization}/(?:start|builds|log-search|agents|clusters|pipelines/new)`,
+  `${organization}/analytics/suites(?:/[\\w-]+(?:/tests/[\\w-]+)?)?`,
   `${organization}/settings(?:/(?:${settings.join('|')}))?`,
   `${organization}/settings/teams/[\\w-]+`,
   `${organization}/settings/services/[\\w-]+(?:/deliveries/[\\w-]+)?`,

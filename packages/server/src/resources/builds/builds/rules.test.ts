@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { splitByJobs } from './present.ts'
-import { isNarrowed, likePattern, readFilter, readTime } from './rules.ts'
+import { readTime } from '../../../http/iso-time.ts'
+import { isNarrowed, likePattern, readFilter } from './rules.ts'
 
 describe('a time in a filter', () => {
   it.each([

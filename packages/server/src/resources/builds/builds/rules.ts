@@ -5,6 +5,7 @@ import type { Author, PullRequest } from '../../../conductor/build.ts'
 import { badRequest, invalidFields, refused, type FieldError } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/ids.ts'
 import { badVariableNames } from '../../pipelines/variable-names.ts'
+import { readTime } from '../../../http/iso-time.ts'
 import { withoutUserinfo } from '../../../lib/userinfo.ts'
 import { jobStates } from '../../job/schema.ts'
 import { stateFilters, type CreateBuildBody, type ListQuery } from './schema.ts'
@@ -91,21 +92,6 @@ function refuseUnknown(name: string, given: readonly string[], accepted: readonl
   const unknown = given.find((value) => !accepted.includes(value))
   if (unknown === undefined) return
   throw refused(`Unknown ${name} "${unknown.slice(0, 100)}"; accepted are ${accepted.join(', ')}.`)
-}
-
-const isoTime =
-  /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?))?(?:Z| ?([+-]?)(\d\d):?(\d\d)?)?$/i
-
-/** Without a zone it is UTC. A plus that was not encoded arrives as a blank. */
-export function readTime(name: string, given: string | undefined): string | null {
-  if (given === undefined) return null
-  const [, day, clock = '00:00', sign, hours = '00', minutes = '00'] = isoTime.exec(given.trim()) ?? []
-  const time = new Date(`${day}T${clock}${sign || '+'}${hours}:${minutes}`)
-  // PostgreSQL and ISO 8601 agree on these years.
-  if (time.getUTCFullYear() >= 1 && time.getUTCFullYear() <= 9999) return time.toISOString()
-  throw refused(
-    `Unknown ${name} "${given.slice(0, 100)}"; accepted is an ISO 8601 time such as 2026-01-02T03:04:05Z.`,
-  )
 }
 
 type Given = Readonly<Record<string, string | number | boolean>>

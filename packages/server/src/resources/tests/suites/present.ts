@@ -40,3 +40,7 @@ export const presentSuite = (url: string, orgSlug: string, suite: SuiteRow): Sta
   created_at: suite.created_at,
   created_by: presentUserOrNull(url, suite.created_by),
 })
+
+export const presentViewer = ({ may_manage: manage, may_quarantine: quarantine }: SuiteRow) => ({
+  viewer: { may: { manage, quarantine } },
+})

@@ -4,9 +4,10 @@ import { created, noContent, ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
 import { alsoAt, route } from '../../../http/route.ts'
 import { forbidden } from '../../../lib/errors.ts'
+import { IncludeViewer } from '../../schema.ts'
 import { createSuite } from './create.ts'
 import { deleteSuite } from './delete.ts'
-import { presentSuite } from './present.ts'
+import { presentSuite, presentViewer } from './present.ts'
 import * as suites from './queries.ts'
 import { CreatedSuite, CreateSuite, ShowToken, Suite, UpdateSuite } from './schema.ts'
 import { openToken } from './token.ts'
@@ -33,14 +34,17 @@ const getSuiteRoute = route({
   summary: 'Get a test suite',
   scope: 'read_suites',
   permission: 'member',
-  query: ShowToken,
+  query: { ...ShowToken, ...IncludeViewer },
   answers: { 200: Suite },
   errors: {
     403: 'With `show_api_token=true`: the caller does not manage the suite, or the scope is missing.',
   },
   async handler({ ctx, org, caller, params, query }) {
     const suite = await suites.getBySlug(ctx.db, org, caller, params.suite)
-    const shown = presentSuite(ctx.config.url, org.slug, suite)
+    const shown = {
+      ...presentSuite(ctx.config.url, org.slug, suite),
+      ...(query.include_viewer ? presentViewer(suite) : {}),
+    }
     if (!query.show_api_token) return ok(shown)
     if (!suite.may_manage || !hasScope(caller, 'write_suites')) throw forbidden()
     return ok({ ...shown, api_token: openToken(ctx.keys, suite) })

@@ -1,5 +1,16 @@
 import { Type, type Static } from 'typebox'
-import { boolean, integer, oneOf, optional, orNull, text, Timestamp, Uuid, uuid } from '../../schema.ts'
+import {
+  boolean,
+  integer,
+  oneOf,
+  optional,
+  orNull,
+  text,
+  Timestamp,
+  Uuid,
+  uuid,
+  viewerOf,
+} from '../../schema.ts'
 import { UserOrNull } from '../../people/user/schema.ts'
 
 const onSameCommit = 'Whether a test that failed and passed with one commit is flaky.'
@@ -34,6 +45,10 @@ export const Suite = Type.Object(
     quarantine_days: integer(ruleDays),
     created_at: Timestamp,
     created_by: UserOrNull,
+    viewer: viewerOf({
+      manage: boolean('Update and delete the suite, and see its token.'),
+      quarantine: boolean('Mute, skip, enable and label its tests.'),
+    }),
     api_token: Type.Optional(
       orNull(
         text('What results are sent with; only with `show_api_token=true`. Null: the suite is too old.'),

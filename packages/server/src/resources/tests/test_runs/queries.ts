@@ -92,7 +92,7 @@ export async function listOfBuild(db: Db, orgId: string, buildId: string, page: 
 }
 
 /** Hides runs in builds of pipelines that the caller may not see. */
-const isVisible = (org: Organization, caller: Caller) => sql`
+export const isVisible = (org: Organization, caller: Caller) => sql`
   (b.id is null or exists (
     select from pipelines p where p.id = b.pipeline_id and ${visiblePipelines(org, caller)}))`
 

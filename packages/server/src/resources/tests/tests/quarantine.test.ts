@@ -33,7 +33,7 @@ let count = 0
 async function upload({ token }: Suite, results: Record<string, string>, env: object = {}) {
   count += 1
   const data = Object.entries(results).flatMap(([name, ended]) =>
-    [...ended].map((one) => ({
+    Array.from(ended, (one) => ({
       scope: '',
       name,
       result: one === 'P' ? 'passed' : 'failed',
@@ -63,7 +63,7 @@ const ask = (
 ): Promise<TestAnswer> => app.request(method, path, { token, ...(body === undefined ? {} : { body }) })
 
 const names = async ({ path, admin }: Suite, query: string) =>
-  (await ask('GET', `${path}/tests?per_page=100&${query}`, admin)).list.map(({ name }) => name)
+  (await ask('GET', `${path}/tests?per_page=100&${query}`, admin)).list.map(({ name }) => String(name))
 
 const idOf = async ({ path, admin }: Suite, name: string) =>
   String((await ask('POST', `${path}/tests/find`, admin, { name })).body.id)
@@ -309,5 +309,34 @@ describe('GET /v2/analytics/organizations/:org/suites/:suite/tests', () => {
     expect(test).toMatchObject({ duration_p50: 1, duration_p95: 1, last_failed_on: expect.any(String) })
     expect((await ask('GET', `${suite.path}/tests?tags=os:linux`, suite.admin)).status).toBe(400)
     expect((await ask('GET', `${suite.path}/tests?sort_by=odd`, suite.admin)).status).toBe(400)
+  })
+})
+
+describe('GET /v2/organizations/:org/suites/:suite/tests/:test/executions', () => {
+  it('lists what the caller may see, newest first, with the build', async () => {
+    const suite = await aSuite()
+    const pipeline = await aPipeline(app, suite.org, 'steps: [{ command: one }]')
+    const build = await aBuild(app, suite.org, pipeline)
+    await upload(suite, { one: 'P' })
+    await upload(suite, { one: 'F' }, { key: build.id })
+    const path = `${suite.org.path}/suites/known/tests/${await idOf(suite, 'one')}/executions`
+    const { list } = await ask('GET', path, suite.admin)
+    expect(list).toMatchObject([
+      { result: 'failed', duration: 1, build: { number: build.number, pipeline_slug: pipeline.slug } },
+      { result: 'passed', branch: 'main', build: null },
+    ])
+    await ask('POST', `${suite.org.path}/teams/enable`, suite.admin)
+    const outside = await ask('GET', path, await aMember(app, suite.org))
+    expect(outside.list).toMatchObject([{ result: 'passed' }])
+    const stranger = await anAdmin(app, await anOrganization(app))
+    expect((await ask('GET', path, stranger)).status).toBe(404)
+  })
+
+  it('says who may quarantine', async () => {
+    const suite = await aSuite()
+    const may = async (user: TestUser) =>
+      (await ask('GET', `${suite.path}?include_viewer=true`, user)).body.viewer
+    expect(await may(suite.admin)).toEqual({ may: { manage: true, quarantine: true } })
+    expect(await may(await aMember(app, suite.org))).toEqual({ may: { manage: false, quarantine: false } })
   })
 })

@@ -1,5 +1,5 @@
 import { badRequest } from '../../../lib/errors.ts'
-import { readTime } from '../../builds/builds/rules.ts'
+import { readTime } from '../../../http/iso-time.ts'
 import type { Days, TestFilter, TestOrder } from './queries.ts'
 import type { Period } from './schema.ts'
 
