@@ -34,7 +34,7 @@ withBrowser.describe('the frame of every page', () => {
       const links = navigation(page).getByRole('link')
       expect([path, await links.allInnerTexts()]).toEqual([
         path,
-        ['Pipelines', 'Builds', 'Logs', 'Agents', 'Settings'],
+        ['Pipelines', 'Builds', 'Tests', 'Logs', 'Agents', 'Settings'],
       ])
       const here = navigation(page).locator('[aria-current]')
       expect([path, await here.allInnerTexts()]).toEqual([path, marked])

@@ -17,6 +17,8 @@ export interface World {
   agent: string
   longName: string
   template: string
+  suite: string
+  test: string
   team: string
   service: string
   stoppedService: string
@@ -139,6 +141,7 @@ export async function createWorld(server: Client, settings: Settings): Promise<W
     queue: `/organizations/default/clusters/${cluster}/queues/${String(queue?.['id'])}`,
     agent: new URL(String(agents['0']?.['web_url'])).pathname,
     template: new URL(String(template.body['web_url'])).pathname,
+    ...(await someTests(server)),
   }
 }
 
@@ -312,4 +315,40 @@ export async function reach(server: Client, made: Made, state: string): Promise<
     const { body } = await server.get(apiOf(made))
     return String(body['state']) === state
   })
+}
+
+/** A suite with a test that fails now and then, and a muted one. */
+async function someTests(server: Client): Promise<Pick<World, 'suite' | 'test'>> {
+  const suite = await server.post(`${org}/suites`, { name: 'Unit tests', default_branch: 'main' })
+  const result = (name: string, ended: string, duration: number) => ({
+    scope: 'Basket',
+    name,
+    location: 'basket.spec:4',
+    result: ended,
+    history: { start_at: 0, duration },
+    ...(ended === 'failed' ? { failure_reason: 'expected 1, got 2' } : {}),
+  })
+  for (const [key, ended] of ['passed', 'failed', 'passed'].entries()) {
+    await fetch(`${server.url}/v1/uploads`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Token token="${String(suite.body['api_token'])}"`,
+        'Content-Type': 'application/json',
+      },
+      body: JSON.stringify({
+        format: 'json',
+        run_env: { key: `run ${key}`, branch: 'main', commit_sha: `${key}` },
+        data: [result('adds an item', ended, 1.5), result('opens a port', 'passed', 0.2)],
+      }),
+    })
+  }
+  const path = `${org}/suites/unit-tests/tests`
+  const find = async (name: string) => (await server.post(`${path}/find`, { scope: 'Basket', name })).body
+  const port = await find('opens a port')
+  await server.put(`${path}/${String(port['id'])}/mute`, { reason: 'Waits for a port.' })
+  const test = await find('adds an item')
+  return {
+    suite: new URL(String(suite.body['web_url'])).pathname,
+    test: new URL(String(test['web_url'])).pathname,
+  }
 }

@@ -16,6 +16,7 @@ import { readFilters } from './pages/builds/filters.ts'
 import { readTokenSearch } from './pages/me/search.ts'
 import { readSearch } from './pages/pipelines/choose.ts'
 import { readDeliverySearch, readProviderSearch } from './pages/services/search.ts'
+import { readSuiteSearch } from './pages/suite/search.ts'
 import { StartPage } from './pages/start/page.tsx'
 import { readBuildSearch } from './pages/build/search.ts'
 import { Shell } from './shell/Shell.tsx'
@@ -141,6 +142,18 @@ const routeTree = rootRoute.addChildren([
     () => import('./pages/agents/page.tsx'),
     'AgentsPage',
     readAgentSearch,
+  ),
+  lazyPage('/organizations/$org/analytics/suites', () => import('./pages/suites/page.tsx'), 'SuitesPage'),
+  lazyPage(
+    '/organizations/$org/analytics/suites/$suite',
+    () => import('./pages/suite/page.tsx'),
+    'SuitePage',
+    readSuiteSearch,
+  ),
+  lazyPage(
+    '/organizations/$org/analytics/suites/$suite/tests/$test',
+    () => import('./pages/test/page.tsx'),
+    'TestPage',
   ),
   lazyPage('/organizations/$org/clusters', () => import('./pages/clusters/page.tsx'), 'ClustersPage'),
   lazyPage('/organizations/$org/clusters/$cluster', () => import('./pages/cluster/page.tsx'), 'ClusterPage'),

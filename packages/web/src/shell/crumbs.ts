@@ -34,6 +34,8 @@ export function useCrumbs(): Crumb[] {
     team,
     service,
     delivery,
+    suite,
+    test,
   } = useParams({ strict: false })
   const [, first, , area = '', page = ''] = pathname.split('/')
   const inOrganization = first === 'organizations' || first === '-'
@@ -50,6 +52,7 @@ export function useCrumbs(): Crumb[] {
       return settingsCrumbs(org, page, team === undefined ? ofService : [here(teamName)])
     if (inCluster.length > 0)
       return [...inCluster, ...clusterPageCrumbs(pathname), ...(image === undefined ? [] : [here(imageName)])]
+    if (area === 'analytics') return testCrumbs(org, suite, test === undefined ? [] : [here('Test')])
     const title = titles[`${area}/${page}`] ?? titles[area]
     return title === undefined ? [] : [here(title)]
   }
@@ -72,6 +75,15 @@ const personTitles: Readonly<Record<string, string>> = {
   '/-/me/tokens': 'Access tokens',
   '/-/me/programs': 'Connected programs',
   '/-/me/sessions': 'Sessions',
+}
+
+function testCrumbs(org: string, suite: string | undefined, more: readonly Crumb[]): Crumb[] {
+  const base = `/organizations/${org}/analytics/suites`
+  return [
+    { name: 'Tests', to: base },
+    ...(suite === undefined ? [] : [{ name: suite, to: `${base}/${suite}` }]),
+    ...more,
+  ]
 }
 
 function personCrumbs(pathname: string): Crumb[] {

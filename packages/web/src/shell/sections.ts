@@ -29,6 +29,13 @@ export const sections: readonly Section[] = [
     holds: (org) => below(org, 'builds'),
   },
   {
+    title: 'Tests',
+    icon: 'circle-check',
+    keys: 'g t',
+    path: (org) => `/organizations/${org}/analytics/suites`,
+    holds: (org) => below(org, 'analytics'),
+  },
+  {
     title: 'Logs',
     icon: 'search',
     keys: 'g l',

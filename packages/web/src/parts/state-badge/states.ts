@@ -17,6 +17,7 @@ export type StateKind =
   | 'status'
   | 'image'
   | 'upload'
+  | 'test'
 
 export interface StateLook {
   tone: Tone
@@ -72,6 +73,7 @@ const paused = look('warn', 'pause', 'Paused')
 const afterFailure: StateLook = { ...notRun, aside: 'an earlier step failed' }
 
 const LOOKS: Record<StateKind, Readonly<Record<string, StateLook>>> = {
+  test: { enabled: look('idle', 'circle-dot', 'Enabled'), muted: look('warn', 'pause', 'Muted'), skipped },
   build: {
     creating: queued,
     scheduled: queued,

@@ -1,7 +1,7 @@
 import type { Schemas } from '../../../api/operations.ts'
 import { formatDuration } from '../../../parts/time/durations.ts'
 import { Icon } from '../../../parts/Icon.tsx'
-import { StateIcon } from '../../../parts/state-badge/StateBadge.tsx'
+import { StateBadge, StateIcon } from '../../../parts/state-badge/StateBadge.tsx'
 import styles from './RowList.module.css'
 
 export function FailedTest({ test }: { test: Schemas['BuildTest'] }) {
@@ -16,8 +16,9 @@ export function FailedTest({ test }: { test: Schemas['BuildTest'] }) {
       <StateIcon kind="job" state="failed" />
       <span className={styles.name}>
         {test.scope !== '' && <span className="muted">{test.scope} › </span>}
-        {test.name}
+        <a href={new URL(test.web_url).pathname}>{test.name}</a>
       </span>
+      {test.state !== 'enabled' && <StateBadge kind="test" state={test.state} />}
       {passed > 0 && (
         <span className="muted">
           <Icon name="triangle-alert" size={14} /> flaky: {failed} failed, {passed} passed

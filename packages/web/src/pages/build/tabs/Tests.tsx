@@ -1,4 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import type { BuildAddress } from '../../../api/addresses.ts'
 import type { Schemas } from '../../../api/operations.ts'
 import { formatDuration } from '../../../parts/time/durations.ts'
@@ -27,7 +28,7 @@ export function Tests({ address, build }: { address: BuildAddress; build: Schema
         <h2>Runs</h2>
         <ul className={styles.list}>
           {runs.map((run) => (
-            <Run key={run.id} run={run} />
+            <Run key={run.id} org={address.org} run={run} />
           ))}
         </ul>
       </section>
@@ -35,13 +36,19 @@ export function Tests({ address, build }: { address: BuildAddress; build: Schema
   )
 }
 
-const Run = ({ run }: { run: Schemas['TestRun'] }) => (
+const Run = ({ org, run }: { org: string; run: Schemas['TestRun'] }) => (
   <li className={styles.row}>
     <StateBadge
       kind="build"
       state={run.result === 'pending' || run.result === 'stale' ? 'running' : run.result}
     />
-    <span className={styles.name}>{run.suite.slug}</span>
+    <Link
+      className={styles.name}
+      to="/organizations/$org/analytics/suites/$suite"
+      params={{ org, suite: run.suite.slug }}
+    >
+      {run.suite.slug}
+    </Link>
     <span className="muted">
       {[
         `${run.passed_count.toLocaleString()} passed`,
