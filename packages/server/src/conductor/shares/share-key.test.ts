@@ -33,7 +33,7 @@ const oneJob = '[{command: a}]'
 async function request(token: string, method: 'POST' | 'PUT' | 'PATCH', path: string, body: object = {}) {
   const answer = await app.request(method, path, { token, body })
   if (answer.status >= 300) throw new Error(answer.text)
-  return answer.body
+  return { id: answer.body.id }
 }
 
 describe('a member cannot leave their share', () => {
@@ -80,12 +80,7 @@ describe('a member cannot leave their share', () => {
     const pipeline = await aPipeline(app, world.org, oneJob)
     const [member, other] = [await aMember(app, world.org), await aMember(app, world.org)]
     const build = await aBuild(app, world.org, pipeline, { creatorId: other.id })
-    const rebuilt = await request(
-      world,
-      member.token,
-      'PUT',
-      `${pipeline.path}/builds/${build.number}/rebuild`,
-    )
+    const rebuilt = await request(member.token, 'PUT', `${pipeline.path}/builds/${build.number}/rebuild`)
     expect(await chargedOf(ofBuild(rebuilt))).toEqual([{ key: `u:${member.id}`, machine: false }])
     expect(await chargedOf(ofBuild(build))).toEqual([{ key: `u:${other.id}`, machine: false }])
   })
