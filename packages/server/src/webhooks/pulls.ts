@@ -4,7 +4,10 @@ import { carryOut } from '../conductor/act.ts'
 import type { Context } from '../context.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { OutboundError, type OutboundResponse } from '../lib/outbound.ts'
-import { findByHost, type ConnectionRow } from '../resources/pipelines/repository_connections/queries.ts'
+import {
+  findOfRepository,
+  type ConnectionRow,
+} from '../resources/pipelines/repository_connections/queries.ts'
 import { requestTo } from '../source-hosts/api.ts'
 import { pullRequestChanged } from '../source-hosts/events.ts'
 import { TokenRefused, type HostToken, type ListedPull, type PullRequestApi } from '../source-hosts/host.ts'
@@ -31,7 +34,7 @@ const mostBuilds = 20
 export async function reconcilePulls(ctx: Context, claimed: ClaimedPoll): Promise<'done' | 'again'> {
   const found = await pulls.findPulled(ctx.db, claimed)
   if (found === undefined || !wantsPulls(found)) return 'done'
-  const connection = await findByHost(ctx.db, claimed.organization_id, claimed.repository_host)
+  const connection = await findOfRepository(ctx.db, claimed.organization_id, found.repository)
   const host = connection && hostOfType(connection.type)
   if (connection === undefined || !host?.pullRequests || !host.token) return 'done'
   const askedAt = ctx.now()
