@@ -51,7 +51,17 @@ async function call(client: Client, name: string, given: Record<string, unknown>
 
 const namesOf = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name)
 
-const writing = ['create_build', 'cancel_build', 'rebuild', 'retry_failed_jobs', 'retry_job', 'unblock_job']
+const writing = [
+  'create_build',
+  'cancel_build',
+  'rebuild',
+  'retry_failed_jobs',
+  'retry_job',
+  'unblock_job',
+  'mute_test',
+  'skip_test',
+  'enable_test',
+]
 
 describe('POST /mcp', () => {
   it('lets a client find out why a build failed and retry it in two calls', async () => {

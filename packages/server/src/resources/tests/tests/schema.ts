@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { count, oneOf, optional, orNull, text, Timestamp, timestamp, Uuid } from '../../schema.ts'
+import { count, oneOf, optional, orNull, text, timestamp, Uuid } from '../../schema.ts'
 import { FailureExpanded } from '../test_runs/schema.ts'
 
 const Seconds = Type.Number({ description: 'Seconds.' })
@@ -59,7 +59,7 @@ export const Test = Type.Object(
     ),
     quarantine: orNull(
       Type.Object({
-        since: Timestamp,
+        since: timestamp('Since when the test does not count.'),
         by: orNull(
           Named,
           'Who muted or skipped the test; null: a rule of the suite did, or the person is gone.',
