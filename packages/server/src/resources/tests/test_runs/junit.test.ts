@@ -52,6 +52,18 @@ describe('readJunit', () => {
     })
   })
 
+  it.each([
+    ['test_basket', 'test_basket.py'],
+    ['tests.test_basket.TestPrices', 'tests/test_basket.py'],
+    ['tests.test_unit.basket_test.TestPrices', 'tests/test_unit/basket_test.py'],
+    ['basket.Prices', null],
+  ])('finds the file of pytest’s %s', (classname, fileName) => {
+    const [test] = readJunit(
+      `<testsuites><testsuite name="pytest"><testcase classname="${classname}" name="adds"/></testsuite></testsuites>`,
+    )
+    expect(test).toMatchObject({ scope: classname, fileName, location: fileName })
+  })
+
   it('returns null for a test without a class or a name', () => {
     expect(read('<testcase name="a"/><testcase classname="A"/><testcase classname="" name="b"/>')).toEqual([
       null,

@@ -13,10 +13,12 @@ interface Case {
 export function* readJunit(source: string): Generator<TestResult | null> {
   let test: Case | null = null
   let text: { message: string | null; pieces: string[] } | null = null
+  let suite = ''
   for (const piece of readXml(source)) {
     if (piece.kind === 'text') text?.pieces.push(piece.text)
     else if (piece.kind === 'open') {
-      if (piece.name === 'testcase')
+      if (piece.name === 'testsuite') suite = piece.attributes.get('name') ?? ''
+      else if (piece.name === 'testcase')
         test = { attributes: piece.attributes, result: 'passed', reason: null, parts: [] }
       else if (test === null || text !== null) continue
       else if (piece.name === 'skipped' && test.result === 'passed') test.result = 'skipped'
@@ -25,7 +27,7 @@ export function* readJunit(source: string): Generator<TestResult | null> {
       fail(test, text.message, text.pieces.join(''))
       text = null
     } else if (test !== null && piece.name === 'testcase') {
-      yield finish(test)
+      yield finish(test, suite)
       test = null
       text = null
     }
@@ -41,10 +43,11 @@ function fail(test: Case, message: string | null, text: string): void {
   test.parts.push({ expanded: lines, backtrace: [] })
 }
 
-function finish({ attributes, result, reason, parts }: Case): TestResult | null {
+function finish({ attributes, result, reason, parts }: Case, suite: string): TestResult | null {
   const [scope, name] = [attributes.get('classname'), attributes.get('name')]
   if (!scope || !name) return null
-  const [fileName, line] = [attributes.get('file') ?? null, attributes.get('line')]
+  const fileName = attributes.get('file') ?? (suite === 'pytest' ? fileOfModule(scope) : null)
+  const line = attributes.get('line')
   return makeResult({
     scope,
     name,
@@ -56,4 +59,11 @@ function finish({ attributes, result, reason, parts }: Case): TestResult | null 
     // Some tools write a comma after thousands.
     durationSeconds: Number.parseFloat(attributes.get('time')?.replaceAll(',', '') ?? ''),
   })
+}
+
+/** pytest names no files: its classes are the module with dots, such as `tests.test_basket.TestPrices`. */
+function fileOfModule(name: string): string | null {
+  const parts = name.split('.')
+  const module = parts.findLastIndex((part) => part.startsWith('test_') || part.endsWith('_test'))
+  return module === -1 ? null : `${parts.slice(0, module + 1).join('/')}.py`
 }
