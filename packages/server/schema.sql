@@ -1816,6 +1816,18 @@ create table test_labels (
   constraint test_labels_test_fkey FOREIGN KEY (suite_id, test_id) REFERENCES tests(suite_id, id) ON DELETE CASCADE
 );
 
+create table test_plans (
+  organization_id uuid not null,
+  suite_id uuid not null,
+  identifier text not null,
+  plan text not null,
+  size_bytes integer not null,
+  created_at timestamp(3) with time zone not null,
+  constraint test_plans_pkey PRIMARY KEY (suite_id, identifier),
+  constraint test_plans_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint test_plans_suite_id_fkey FOREIGN KEY (suite_id) REFERENCES test_suites(id) ON DELETE CASCADE
+);
+
 create table test_results (
   run_id uuid not null,
   id uuid not null,
@@ -2179,6 +2191,7 @@ CREATE INDEX team_suites_organization ON team_suites USING btree (organization_i
 CREATE INDEX team_suites_suite ON team_suites USING btree (suite_id);
 CREATE INDEX test_days_test ON test_days USING btree (suite_id, test_id, day);
 CREATE INDEX test_labels_name ON test_labels USING btree (suite_id, name);
+CREATE INDEX test_plans_organization ON test_plans USING btree (organization_id);
 CREATE INDEX test_results_failed ON test_results USING btree (run_id, created_at, id) WHERE (result = 'failed'::text);
 CREATE INDEX test_results_test ON test_results USING btree (test_id, created_at, run_id) WHERE (test_id IS NOT NULL);
 CREATE INDEX test_runs_build ON test_runs USING btree (build_id, created_at, id) WHERE (build_id IS NOT NULL);

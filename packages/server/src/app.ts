@@ -123,6 +123,8 @@ import { teamPipelineRoutes } from './resources/pipelines/team-pipelines/routes.
 import { teamSuiteRoutes } from './resources/tests/team-suites/routes.ts'
 import { teamRoutes } from './resources/people/teams/routes.ts'
 import { executionRoutes } from './resources/tests/executions/routes.ts'
+import { testFileRoutes } from './resources/tests/test_files/routes.ts'
+import { testPlanRoutes } from './resources/tests/test_plan/routes.ts'
 import { testRunRoutes } from './resources/tests/test_runs/routes.ts'
 import { testRoutes } from './resources/tests/tests/routes.ts'
 import { sessionRoutes } from './resources/people/sessions/routes.ts'
@@ -198,6 +200,8 @@ export const slices: Slices = {
   'team-suites': teamSuiteRoutes,
   teams: teamRoutes,
   executions: executionRoutes,
+  test_files: testFileRoutes,
+  test_plan: testPlanRoutes,
   test_runs: testRunRoutes,
   tests: testRoutes,
   token_issuers: tokenIssuerRoutes,

@@ -35,7 +35,8 @@ export async function callRoute(
   { params = {}, query = {}, body }: RouteCall,
 ): Promise<Called> {
   const [method] = route.methods
-  if (method === undefined || route.rawBody !== null) throw new Error(`${route.url} cannot be called.`)
+  if (method === undefined || route.rawBody !== null || route.readsBytes)
+    throw new Error(`${route.url} cannot be called.`)
   const input: RawInput = {
     ctx,
     method,

@@ -23,7 +23,7 @@ export const restEndpoints = (ctx: Context, routes: readonly Route[]): Endpoint[
 const toEndpoint = (ctx: Context, route: Route): Endpoint => ({
   methods: route.methods,
   url: route.url,
-  body: route.rawBody === null ? 'json' : 'bytes',
+  body: route.rawBody === null && !route.readsBytes ? 'json' : 'bytes',
   crossOrigin: true,
   bodyLimitBytes: route.bodyLimitBytes,
   ...(route.takesBasic ? { errorHandler: askForPassword } : {}),

@@ -54,6 +54,8 @@ interface Definition<
   bodyLimitBytes?: number
   /** Instead of `body`: the bytes with any Content-Type, for a handler that checks a signature. */
   rawBody?: RawBody<Params<Url>>
+  /** `documentedBody` can be large: the handler gets its bytes, and reads and checks them in a thread. */
+  readsBytes?: true
   /** It calls other systems or waits for a thread, so it cannot run inside the transaction of an Idempotency-Key. */
   callsOut?: true
   /** It may take access away, so it is answered when no server has the old access cached. */
@@ -96,7 +98,7 @@ type Input<Url, Access, Query extends Record<string, TSchema>, Body extends TSch
   params: Params<Url>
   query: { [Name in keyof Query]?: Static<Query[Name]> }
   body: Static<Body>
-  /** Empty unless the route has `rawBody`. */
+  /** Empty unless the route has `rawBody` or `readsBytes`. */
   rawBody: Buffer
   /** For responses that take long. null: the caller's access has ended. */
   reauthorize: () => Promise<Membership | null>
@@ -127,6 +129,7 @@ export interface Route {
   badBody: 400 | 422
   bodyLimitBytes: number
   rawBody: RawBody<Record<string, string>> | null
+  readsBytes: boolean
   callsOut: boolean
   changesAccess: boolean
   download: boolean
@@ -181,6 +184,7 @@ export function route<
     badBody: definition.badBody === 400 ? 400 : 422,
     bodyLimitBytes: definition.bodyLimitBytes ?? 1024 * 1024,
     rawBody: definition.rawBody ?? null,
+    readsBytes: definition.readsBytes ?? false,
     callsOut: definition.callsOut ?? false,
     changesAccess: definition.changesAccess ?? false,
     download: definition.download ?? false,

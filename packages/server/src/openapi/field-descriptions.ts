@@ -148,6 +148,8 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   'team-pipelines': 'Pipelines of teams.',
   'team-suites': 'Test suites of teams.',
   teams: 'Teams.',
+  test_files: 'Files of tests.',
+  test_plan: 'How tests are divided among parallel jobs.',
   test_runs: 'Runs of test suites.',
   tests: 'Tests of suites.',
   token_issuers: 'Authorities whose tokens are exchanged for those of service accounts.',

@@ -149,6 +149,10 @@ export const bodies: ReadonlyMap<string, readonly unknown[]> = new Map<string, r
     ],
   ),
   [
+    `POST /v2/analytics/organizations/{org}/suites/{suite}/test_plan`,
+    [{ identifier: '$unique', parallelism: 2, tests: { files: [{ path: 'basket.spec' }, { path: 'b' }] } }],
+  ],
+  [
     `POST ${org}/token_issuers`,
     [
       {

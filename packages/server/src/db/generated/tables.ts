@@ -1302,6 +1302,14 @@ export interface Tables {
     set_at: string
     last_evidence_at: string | null
   }
+  test_plans: {
+    organization_id: string
+    suite_id: string
+    identifier: string
+    plan: string
+    size_bytes: number
+    created_at: string
+  }
   test_results: {
     run_id: string
     id: string

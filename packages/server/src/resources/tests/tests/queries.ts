@@ -84,7 +84,7 @@ const countsOf = sql`
 const newest = (column: string) => sql`(array_agg(${sql.ref(column)} order by t.created_at desc, t.id))[1]`
 
 /** For queries with `test_days d`: hides results of pipelines that the caller may not see. */
-const isVisibleDay = (org: Organization, caller: Caller) =>
+export const isVisibleDay = (org: Organization, caller: Caller) =>
   hasFullAccess(org)
     ? sql`true`
     : sql`(d.origin_id = d.suite_id or exists (
