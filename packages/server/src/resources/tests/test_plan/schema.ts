@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { count, oneOf, orNull, text } from '../../schema.ts'
+import { count, described, oneOf, orNull, text } from '../../schema.ts'
 
 const mostFiles = 100_000
 
@@ -189,7 +189,11 @@ export const TestPlan = Type.Object(
       description: 'Tests of the request that no job runs, because they are skipped.',
     }),
     timing_metadata: Type.Object(
-      { file: Type.Optional(Timing), example: Type.Optional(Timing), selector: Type.Optional(Timing) },
+      {
+        file: Type.Optional(described(Timing, 'Of files.')),
+        example: Type.Optional(described(Timing, 'Of single tests.')),
+        selector: Type.Optional(described(Timing, 'Of selectors.')),
+      },
       { description: 'What the times are from.' },
     ),
   },
