@@ -220,6 +220,7 @@ const refusing: Handlers<unknown> = {
   expire_events: refuse,
   expire_failed_rows: refuse,
   expire_log_chunks: refuse,
+  expire_log_findings: refuse,
   make_partitions: refuse,
   seal_plain_secrets: refuse,
   checkpoint_log: refuse,

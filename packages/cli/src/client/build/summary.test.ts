@@ -25,6 +25,7 @@ const job: FailureSummary['jobs'][number] = {
   url: '',
   web_url: '',
   triggered_build_url: null,
+  cause: null,
   log: {
     status: 'shown',
     group: 'Tests',

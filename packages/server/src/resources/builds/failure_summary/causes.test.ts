@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { anAgent, anAgentWorld } from '../../../../test/agent-client.ts'
-import { useApp } from '../../../../test/app.ts'
+import { useApp, type Json } from '../../../../test/app.ts'
 import { aMember } from '../../../../test/builders.ts'
 import {
   aRunningJob,
@@ -23,7 +23,7 @@ const refused = (port: number) => `Error: connect ECONNREFUSED 127.0.0.1:${port}
 const causesOf = async (scene: RunningScene, token = scene.admin.token) => {
   const { status, body } = await app.request('GET', `${scene.buildPath}/failure_summary`, { token })
   expect(status).toBe(200)
-  return body.jobs.map(({ cause }) => cause as unknown)
+  return (body.jobs as unknown as Json[]).map(({ cause }) => cause)
 }
 
 describe('the cause of a failed job', () => {
@@ -76,8 +76,8 @@ describe('the cause of a failed job', () => {
     const { body } = await app.request('GET', `${first.buildPath}/failure_summary?max_jobs=2`, {
       token: first.admin.token,
     })
-    expect(body.jobs.map(({ cause }) => (cause as unknown as { jobs: number }).jobs).toSorted()).toEqual([
-      1, 3,
-    ])
+    expect(
+      (body.jobs as unknown as { cause: { jobs: number } }[]).map(({ cause }) => cause.jobs).toSorted(),
+    ).toEqual([1, 3])
   })
 })

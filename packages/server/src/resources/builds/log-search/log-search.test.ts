@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { anAgentWorld, type AgentWorld } from '../../../../test/agent-client.ts'
-import { baseUrl, useApp } from '../../../../test/app.ts'
+import { baseUrl, useApp, type Json } from '../../../../test/app.ts'
 import { aMember, anAdmin, anOrganization } from '../../../../test/builders.ts'
 import {
   aRunningJob,
@@ -35,7 +35,7 @@ async function hitsOf(query: Query, asked = asAdmin()) {
   const { status, body } = await ask(query, asked)
   expect(status).toBe(200)
   expect(body.cursor).toBeNull()
-  return body.hits.map((hit) => `#${String(hit.row)} ${String(hit.text)}`)
+  return (body.hits as unknown as Json[]).map((hit) => `#${String(hit.row)} ${String(hit.text)}`)
 }
 
 const both = ['failures', 'logs'] as const
@@ -162,8 +162,8 @@ describe('GET /v2/organizations/{org.slug}/log-search', () => {
           asked,
         )
         expect(body.hits.length).toBeLessThanOrEqual(2)
-        texts.push(...body.hits.map(({ text }) => text))
-        cursor = (body.cursor as string | null) ?? undefined
+        texts.push(...(body.hits as unknown as Json[]).map(({ text }) => text))
+        cursor = (body.cursor as unknown as string | null) ?? undefined
       } while (cursor !== undefined)
       expect(texts).toEqual(['five', 'four', 'three', 'two', 'one'].map((name) => `potoroo ${name}`))
     }
@@ -210,7 +210,7 @@ describe('GET /v2/organizations/{org.slug}/log-search', () => {
     await endLongAgo(app, scene.run, 1)
     await compactLogs(app.ctx)
     const { body } = await ask({ q: 'bilby', in: 'logs' })
-    expect(body.hits.map(({ text }) => String(text).slice(0, 14))).toEqual([
+    expect((body.hits as unknown as Json[]).map(({ text }) => String(text).slice(0, 14))).toEqual([
       'first bilby',
       'the long bilby',
       'last bilby yyy',
