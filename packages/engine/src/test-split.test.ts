@@ -50,7 +50,7 @@ describe('splitByTime', () => {
       fc.property(durations, partCount, fc.nat(), (all, parts, by) => {
         const tests = named(all)
         const cut = tests.length === 0 ? 0 : by % tests.length
-        const turned = [...tests.slice(cut), ...tests.slice(0, cut)].reverse()
+        const turned = [...tests.slice(cut), ...tests.slice(0, cut)].toReversed()
         expect(namesOf(turned, splitByTime(turned, parts))).toEqual(namesOf(tests, splitByTime(tests, parts)))
       }),
     )

@@ -77,7 +77,9 @@ describe('the cause of a failed job', () => {
       token: first.admin.token,
     })
     expect(
-      (body.jobs as unknown as { cause: { jobs: number } }[]).map(({ cause }) => cause.jobs).toSorted(),
+      (body.jobs as unknown as { cause: { jobs: number } }[])
+        .map(({ cause }) => cause.jobs)
+        .toSorted((a, b) => a - b),
     ).toEqual([1, 3])
   })
 })

@@ -69,11 +69,12 @@ export function readPlan(bytes: Uint8Array): Wanted {
   return {
     identifier: request.identifier,
     files: JSON.stringify([...files, ...selectors].map(({ file }) => file)),
-    examples: JSON.stringify(examples.map(({ scope = '', name = '' }) => ({ scope, name }))),
+    examples: JSON.stringify(examples.map(({ test: { scope = '', name = '' } }) => ({ scope, name }))),
   }
 }
 
-interface Case extends Omit<Planned, 'estimated_duration' | 'timing_sample_size'> {
+interface Case {
+  test: Omit<Planned, 'estimated_duration' | 'timing_sample_size'>
   /** As results name it. */
   file: string
 }
@@ -85,19 +86,19 @@ function casesOf({
   const prefixed = (path: string) =>
     plain(prefix === '' ? path : `${prefix.replace(/\/$/, '')}/${plain(path)}`)
   return {
-    files: (tests.files ?? []).map(({ path }) => ({ format: 'file', path, file: plain(path) })),
+    files: (tests.files ?? []).map(({ path }) => ({ test: { format: 'file', path }, file: plain(path) })),
     selectors: (tests.selectors ?? []).map(({ value }) => ({
-      format: 'selector',
-      path: value,
-      value,
+      test: { format: 'selector', path: value, value },
       file: prefixed(value),
     })),
     examples: (tests.examples ?? []).map(({ path, scope, name, identifier }) => ({
-      format: 'example',
-      path,
-      ...(scope === undefined ? {} : { scope }),
-      ...(name === undefined ? {} : { name }),
-      ...(identifier === undefined ? {} : { identifier }),
+      test: {
+        format: 'example',
+        path,
+        ...(scope === undefined ? {} : { scope }),
+        ...(name === undefined ? {} : { name }),
+        ...(identifier === undefined ? {} : { identifier }),
+      },
       file: '',
     })),
   }
@@ -123,7 +124,7 @@ export function makePlan({ bytes, fileTimes, exampleTimes }: Known): string {
   const run: Array<readonly [Case, Time]> = []
   for (const [place, example] of examples.entries()) {
     const time = byPlace.get(String(place)) ?? [null, 0]
-    const { path, scope = '', name = '' } = example
+    const { path, scope = '', name = '' } = example.test
     if (time[2] === true) skipped.push({ path, scope, name })
     else run.push([example, time])
   }
@@ -155,8 +156,8 @@ function timeCases(cases: ReadonlyArray<readonly [Case, Time]>): {
   medianMs: number | null
 } {
   const medianMs = median(cases.flatMap(([, [seconds]]) => (seconds === null ? [] : [seconds * 1000])))
-  const tests = cases.map(([{ file: _, ...one }, [seconds, runs]]) => ({
-    ...one,
+  const tests = cases.map(([{ test }, [seconds, runs]]) => ({
+    ...test,
     estimated_duration: Math.round(seconds === null ? (medianMs ?? defaultMs) : seconds * 1000),
     timing_sample_size: seconds === null ? 0 : runs,
   }))

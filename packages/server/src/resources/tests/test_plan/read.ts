@@ -20,7 +20,7 @@ export async function readInThread<Name extends keyof Tasks>(
 ): Promise<ReturnType<Tasks[Name]>> {
   const module = compiledModule('resources/tests/test_plan/plan-tasks.ts')
   try {
-    return (await runInThread<Tasks[Name]>(owner, module, name, input, mostCpuMs)) as ReturnType<Tasks[Name]>
+    return await runInThread<Tasks[Name]>(owner, module, name, input, mostCpuMs)
   } catch (error) {
     throw error instanceof ThreadLimitExceeded ? refused('The request takes too long to read.') : error
   }
