@@ -1,6 +1,6 @@
 /** The changes in a migration that break the previous release, which may still run on the same database. */
 export const findBreaking = (sql: string): string[] =>
-  sql
+  withoutRemade(sql)
     .toLowerCase()
     .replace(/--[^\n]*/g, '')
     .split(';')
@@ -13,6 +13,10 @@ export const findBreaking = (sql: string): string[] =>
       if (dropped !== undefined) return [`drop ${dropped}`]
       return /^alter (?!table)\w+ .*\brename\b/.test(statement) ? ['rename'] : []
     })
+
+/** A column that the same migration makes anew, such as one that is computed by another rule, is never missing. */
+const withoutRemade = (sql: string): string =>
+  sql.replace(/alter table (\S+) drop column (\w+);(?=\s*alter table \1 add column \2 )/gi, '')
 
 function breakingChange(change: string): string[] {
   if (/^drop (?!constraint)/.test(change)) return ['drop column']

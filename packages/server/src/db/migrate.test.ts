@@ -28,6 +28,8 @@ describe('migrations', () => {
     ['drop table jobs', ['drop table']],
     ['alter table jobs add column a text not null default $$x$$, add b int', []],
     ['create table t (a text not null); create index i on t (a); drop index j', []],
+    ['alter table t drop column a; alter table t add column a text generated always as (b) stored', []],
+    ['alter table t drop column a; alter table t add column ab text', ['drop column']],
     ['-- never drop table by hand\nalter table jobs add column a text', []],
   ])('%s: %j', (sql, found) => {
     expect(findBreaking(sql)).toEqual(found)

@@ -119,6 +119,7 @@ describe('abuse case 3: a token minted by somebody without one', () => {
       'GET /v2/artifacts/:artifact/file',
       'GET /v2/meta',
       'POST /deliver/:webhook',
+      'POST /deliver/trigger/:address',
     ])
     const before = await countRows()
     for (const { url } of open) {

@@ -4,7 +4,7 @@ import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Context } from '../../../context.ts'
 import { ok, okJson } from '../../../http/answer.ts'
 import { route } from '../../../http/route.ts'
-import { notFound } from '../../../lib/errors.ts'
+import { badRequest, notFound } from '../../../lib/errors.ts'
 import type { WorkOwner } from '../../../lib/threads.ts'
 import * as suites from '../suites/queries.ts'
 import { createPlan } from './create.ts'
@@ -35,16 +35,22 @@ const getPlanRoute = route({
   scope: 'read_suites',
   permission: 'member',
   query: {
-    identifier: Type.String({ description: 'The identifier with which the plan was made.' }),
+    identifier: Type.Optional(
+      Type.String({ description: 'The identifier with which the plan was made; required.' }),
+    ),
     job_retry_count: Type.Optional(
       Type.String({ description: 'Kept for clients that send it: a retried job gets the same plan.' }),
     ),
   },
   answers: { 200: TestPlan },
-  errors: { 404: 'There is no such plan, or it is older than 7 days.' },
+  errors: {
+    400: '`identifier` is missing.',
+    404: 'There is no such plan, or it is older than 7 days.',
+  },
   async handler({ ctx, org, caller, params, query }) {
     const suite = await suites.getBySlug(ctx.db, org, caller, params.suite)
-    const plan = await plans.find(ctx.db, org.id, suite.id, query.identifier ?? '')
+    if (query.identifier === undefined) throw badRequest('identifier is required')
+    const plan = await plans.find(ctx.db, org.id, suite.id, query.identifier)
     if (plan === undefined) throw notFound('No test plan found')
     return answer(ctx, org, suite.id, plan)
   },
