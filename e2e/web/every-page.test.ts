@@ -6,7 +6,7 @@ import { aDataDirectory, startServer, type Server } from '../millrace.ts'
 import { signIn, visit, withBrowser } from './browser.ts'
 import { dialogs, onPhones, open } from './dialogs.ts'
 import { connectProgram } from './connect-program.ts'
-import { findProblems, isWanted, looks, looksFor, write } from './look.ts'
+import { findProblems, isWanted, looks, looksFor, write, type Look } from './look.ts'
 import { createWorld, type World } from './world.ts'
 
 /** Each with an address and the text that shows that it is complete. */
@@ -92,57 +92,63 @@ const pages = (world: World): Record<string, [path: string, text: string | RegEx
 })
 
 withBrowser.describe('every page', () => {
-  it('is right in light, in dark and on a phone, and so is every dialog', async () => {
-    // Without an engine hosted clusters can be made, and their jobs wait.
-    const settings = { MILLRACE_DATA_DIR: aDataDirectory(), MILLRACE_HOSTED: 'docker:///nowhere/engine.sock' }
-    const server = await startServer(settings)
-    const world = await createWorld(server, settings)
-    const tab = await visit()
-    await signIn(tab, server, '/default')
-    await connectProgram(tab.page, server, 'An assistant')
-    expect([...(await lookAtPages(server, world)), ...(await lookAtDialogs(server, world))]).toEqual([])
+  it.each(looksFor(['light', 'dark', 'narrow']))('is right in the look %s', async (look) => {
+    const { server, world } = await start()
+    expect(await lookAtPages(server, world, look)).toEqual([])
+  })
+
+  it.each(looksFor(['light', 'dark-narrow']))('has dialogs that are right in the look %s', async (look) => {
+    const { server, world } = await start()
+    expect(await lookAtDialogs(server, world, look)).toEqual([])
   })
 })
 
-async function lookAtPages(server: Server, world: World): Promise<string[]> {
+async function start(): Promise<{ server: Server; world: World }> {
+  // Without an engine hosted clusters can be made, and their jobs wait.
+  const settings = { MILLRACE_DATA_DIR: aDataDirectory(), MILLRACE_HOSTED: 'docker:///nowhere/engine.sock' }
+  const server = await startServer(settings)
+  const world = await createWorld(server, settings)
+  const tab = await visit()
+  await signIn(tab, server, '/default')
+  await connectProgram(tab.page, server, 'An assistant')
+  return { server, world }
+}
+
+async function lookAtPages(server: Server, world: World, look: Look): Promise<string[]> {
   const problems: string[] = []
-  for (const look of looksFor(['light', 'dark', 'narrow'])) {
-    const tab = await visit(looks[look])
-    await signIn(tab, server, '/default')
-    for (const [name, [path, text]] of Object.entries(pages(world))) {
-      if (!isWanted(name)) continue
-      await tab.page.goto(server.url + path)
-      await tab.page.locator('main').getByText(text).first().waitFor()
-      // Several parts of a page may load at once.
-      await expect.poll(() => tab.page.getByRole('status', { name: 'Loading' }).count()).toBe(0)
-      await write(tab.page, `${name}-${look}`)
-      const found = [
-        ...(await findProblems(tab.page)),
-        ...((await tab.page.locator('h1').count()) === 1 ? [] : ['has no heading']),
-        ...tab.complaints
-          .splice(0)
-          .filter((complaint) => !name.startsWith('missing') || !complaint.includes('404')),
-      ]
-      problems.push(...found.map((problem) => `${name}, ${look}: ${problem}`))
-    }
+  const tab = await visit(looks[look])
+  await signIn(tab, server, '/default')
+  for (const [name, [path, text]] of Object.entries(pages(world))) {
+    if (!isWanted(name)) continue
+    await tab.page.goto(server.url + path)
+    await tab.page.locator('main').getByText(text).first().waitFor()
+    // Several parts of a page may load at once.
+    await expect.poll(() => tab.page.getByRole('status', { name: 'Loading' }).count()).toBe(0)
+    await write(tab.page, `${name}-${look}`)
+    const found = [
+      ...(await findProblems(tab.page)),
+      ...((await tab.page.locator('h1').count()) === 1 ? [] : ['has no heading']),
+      ...tab.complaints
+        .splice(0)
+        .filter((complaint) => !name.startsWith('missing') || !complaint.includes('404')),
+    ]
+    problems.push(...found.map((problem) => `${name}: ${problem}`))
   }
   return problems
 }
 
-async function lookAtDialogs(server: Server, world: World): Promise<string[]> {
+async function lookAtDialogs(server: Server, world: World, look: Look): Promise<string[]> {
   const problems: string[] = []
-  for (const look of looksFor(['light', 'dark-narrow'])) {
-    const tab = await visit(looks[look])
-    await signIn(tab, server, '/default')
-    const openings = look.endsWith('narrow') ? onPhones(world) : dialogs(world)
-    for (const [name, { path, clicks }] of Object.entries(openings)) {
-      if (!isWanted(`dialog-${name}`)) continue
-      await tab.page.goto(server.url + path)
-      await open(tab.page, clicks)
-      await write(tab.page, `dialog-${name}-${look}`)
-      const found = [...(await findProblems(tab.page)), ...tab.complaints.splice(0)]
-      problems.push(...found.map((problem) => `dialog ${name}, ${look}: ${problem}`))
-    }
+  const tab = await visit(looks[look])
+  await signIn(tab, server, '/default')
+  const openings = look.endsWith('narrow') ? onPhones(world) : dialogs(world)
+  for (const [name, { path, clicks }] of Object.entries(openings)) {
+    if (!isWanted(`dialog-${name}`)) continue
+    await tab.page.goto(server.url + path)
+    await open(tab.page, clicks)
+    await write(tab.page, `dialog-${name}-${look}`)
+    const found = [...(await findProblems(tab.page)), ...tab.complaints.splice(0)]
+    problems.push(...found.map((problem) => `dialog ${name}: ${problem}`))
   }
   return problems
 }

@@ -165,7 +165,7 @@ async function createRoles(server: Server, settings: Settings): Promise<Record<R
 }
 
 withBrowser.describe('every state', () => {
-  it('is right in light, in dark and on a phone', async () => {
+  it.each(looksFor(['light', 'dark-narrow']))('is right in the look %s', async (look) => {
     const settings = { MILLRACE_DATA_DIR: aDataDirectory() }
     const server = await startServer(settings)
     const places = {
@@ -180,25 +180,23 @@ withBrowser.describe('every state', () => {
     }
     const tokens = await createRoles(server, settings)
     const problems: string[] = []
-    for (const look of looksFor(['light', 'dark-narrow'])) {
-      for (const [name, state] of Object.entries(states(paths))) {
-        if (!isWanted(name)) continue
-        const { role = 'administrator', path, act, text, expected } = state
-        const tab = await visit(looks[look])
-        await signIn(tab, { url: server.url, token: tokens[role] }, '/-/me')
-        await tab.page.goto(server.url + path)
-        await tab.page.getByRole('main').waitFor()
-        await expect.poll(() => tab.page.getByRole('status', { name: 'Loading' }).count()).toBe(0)
-        await expect.poll(() => tab.page.getByText('Row 0 of 0').count()).toBe(0)
-        await act?.(tab.page)
-        await tab.page.getByText(text).filter({ visible: true }).first().waitFor()
-        await write(tab.page, `${name}-${look}`)
-        const complaints = tab.complaints.filter((each) => expected?.test(each) !== true)
-        problems.push(
-          ...[...(await findProblems(tab.page)), ...complaints].map((each) => `${name}, ${look}: ${each}`),
-        )
-        await tab.context.close()
-      }
+    for (const [name, state] of Object.entries(states(paths))) {
+      if (!isWanted(name)) continue
+      const { role = 'administrator', path, act, text, expected } = state
+      const tab = await visit(looks[look])
+      await signIn(tab, { url: server.url, token: tokens[role] }, '/-/me')
+      await tab.page.goto(server.url + path)
+      await tab.page.getByRole('main').waitFor()
+      await expect.poll(() => tab.page.getByRole('status', { name: 'Loading' }).count()).toBe(0)
+      await expect.poll(() => tab.page.getByText('Row 0 of 0').count()).toBe(0)
+      await act?.(tab.page)
+      await tab.page.getByText(text).filter({ visible: true }).first().waitFor()
+      await write(tab.page, `${name}-${look}`)
+      const complaints = tab.complaints.filter((each) => expected?.test(each) !== true)
+      problems.push(
+        ...[...(await findProblems(tab.page)), ...complaints].map((each) => `${name}, ${look}: ${each}`),
+      )
+      await tab.context.close()
     }
     expect(problems).toEqual([])
   })

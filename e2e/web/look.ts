@@ -17,7 +17,7 @@ export const looks = {
   'dark-narrow': { theme: 'dark', ...narrow },
 } as const satisfies Record<string, VisitOptions>
 
-type Look = keyof typeof looks
+export type Look = keyof typeof looks
 const allLooks = Object.keys(looks) as Look[]
 
 const words = (process.env['SCREENSHOTS_OF'] ?? '').split(' ').filter(Boolean)
