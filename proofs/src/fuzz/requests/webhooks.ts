@@ -60,7 +60,74 @@ const own = {
   links: { html: { href: 'https://bitbucket.org/acme/app' } },
 }
 
+const serverRepository = {
+  slug: 'app',
+  id: 1,
+  project: { key: 'ACME', id: 1 },
+  links: { clone: [{ href: 'https://bitbucket.example.com/scm/acme/app.git', name: 'http' }] },
+}
+const azureRepository = {
+  id: '1',
+  name: 'app',
+  project: { id: 'p', name: 'work' },
+  remoteUrl: 'https://acme@dev.azure.com/acme/work/_git/app',
+}
+const azureEvent = (eventType: string, resource: object) => ({
+  headers: {},
+  payload: { notificationId: 3, publisherId: 'tfs', eventType, resource },
+})
+
 export const webhooks: readonly Webhook[] = [
+  {
+    headers: { 'x-event-key': 'repo:refs_changed' },
+    payload: {
+      eventKey: 'repo:refs_changed',
+      actor: { name: 'ada' },
+      repository: serverRepository,
+      changes: [
+        {
+          ref: { id: 'refs/heads/main', displayId: 'main', type: 'BRANCH' },
+          refId: 'refs/heads/main',
+          fromHash: before,
+          toHash: commit,
+          type: 'UPDATE',
+        },
+      ],
+    },
+  },
+  {
+    headers: { 'x-event-key': 'pr:opened' },
+    payload: {
+      eventKey: 'pr:opened',
+      actor: { name: 'ada' },
+      pullRequest: {
+        id: 7,
+        title: 'Add a wheel',
+        state: 'OPEN',
+        open: true,
+        fromRef: { id: 'refs/heads/feature', latestCommit: commit, repository: serverRepository },
+        toRef: { id: 'refs/heads/main', latestCommit: before, repository: serverRepository },
+        author: { user: { displayName: 'Ada', emailAddress: author.email } },
+      },
+    },
+  },
+  azureEvent('git.push', {
+    refUpdates: [{ name: 'refs/heads/main', oldObjectId: before, newObjectId: commit }],
+    commits: [{ commitId: commit, comment: 'm', author }],
+    repository: azureRepository,
+  }),
+  azureEvent('git.pullrequest.created', {
+    repository: azureRepository,
+    pullRequestId: 7,
+    status: 'active',
+    createdBy: { displayName: 'Ada' },
+    title: 'Add a wheel',
+    sourceRefName: 'refs/heads/feature',
+    targetRefName: 'refs/heads/main',
+    lastMergeSourceCommit: { commitId: commit },
+  }),
+  { headers: { 'x-gogs-event': 'push' }, payload: push },
+  { headers: { 'x-gogs-event': 'pull_request' }, payload: pull },
   { headers: { 'x-github-event': 'push' }, payload: push },
   { headers: { 'x-github-event': 'push' }, payload: { ...push, ref: 'refs/tags/v1' } },
   {
