@@ -431,4 +431,36 @@ describe('pipeline upload', () => {
       steps: [{ skip: expect.any(String) as string }, { command: 'code' }],
     })
   })
+
+  it('counts a file that was moved in both places, so that no fork hides a change by it (abuse case R3)', async () => {
+    const { run, cwd, bodies } = await aJob()
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@example.com', ...args], {
+        cwd,
+        stdio: 'pipe',
+      })
+    git('init', '-q', '-b', 'main')
+    await mkdir(join(cwd, 'src'))
+    await mkdir(join(cwd, 'docs'))
+    await writeFile(join(cwd, 'src/main.c'), 'int main(void) { return 0; }\n'.repeat(9))
+    git('add', '.')
+    git('commit', '-qm', 'one')
+    git('update-ref', 'refs/remotes/origin/main', 'HEAD')
+    git('mv', 'src/main.c', 'docs/main.c')
+    git('commit', '-qm', 'two')
+    const text =
+      'steps:\n- {command: docs, if_changed: "docs/**"}\n- {command: code, if_changed: "src/**"}\n- {command: web, if_changed: "web/**"}\n'
+    // Against the base, and as the newest commit of the base.
+    for (const at of [0, 1]) {
+      expect((await run(['pipeline', 'upload', '-'], text)).status).toBe(0)
+      expect(uploads(bodies)[at]?.pipeline).toEqual({
+        steps: [
+          { command: 'docs' },
+          { command: 'code' },
+          { command: 'web', skip: expect.any(String) as string },
+        ],
+      })
+      git('update-ref', 'refs/remotes/origin/main', 'HEAD')
+    }
+  })
 })

@@ -63,7 +63,8 @@ export async function findChangedPaths(
     git(root, 'rev-parse', '--verify', '--quiet', 'HEAD'),
   ])
   if (fork === null) return null
-  const names = await git(root, 'diff', '--name-only', '-z', tip === head ? 'HEAD~1' : fork)
+  // As the agent does, so that a file that was moved counts in both places.
+  const names = await git(root, 'diff', '--no-renames', '--name-only', '-z', tip === head ? 'HEAD~1' : fork)
   return names === null ? null : names.split('\0').filter((name) => name !== '')
 }
 

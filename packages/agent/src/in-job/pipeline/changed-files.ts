@@ -27,9 +27,10 @@ export async function listChangedFiles(io: Io, { base, listFile }: ChangeOptions
   const head = await git(io, ['rev-parse', 'HEAD'])
   if (common === null || head === null) return null
   const isBase = common.trim() === head.trim()
+  // Git shows only the new name of a file that was moved, unless it is told to see a deletion and an addition.
   const names = isBase
-    ? await git(io, ['show', '--first-parent', '--name-only', '-z', '--format=', 'HEAD'])
-    : await git(io, ['diff', '--name-only', '-z', common.trim(), '--'])
+    ? await git(io, ['show', '--first-parent', '--no-renames', '--name-only', '-z', '--format=', 'HEAD'])
+    : await git(io, ['diff', '--no-renames', '--name-only', '-z', common.trim(), '--'])
   return names === null ? null : names.split('\0').filter((name) => name !== '')
 }
 
