@@ -378,6 +378,33 @@ steps:
     ])
   })
 
+  it('says of one that a left-out step asks for that it is not needed, unless another asks for the same', async () => {
+    await connect('gitea')
+    const asks = (context: string) => `notify: [{ github_commit_status: { context: ${context} } }]`
+    const steps = `
+notify: [{ github_commit_status: { context: whole } }]
+steps:
+  - { command: a, ${asks('shared')} }
+  - { command: b, if: "false", ${asks('shared')} }
+  - { command: c, if: "false", ${asks('whole')} }
+  - { command: d, if: "false", ${asks('deploy')} }
+`
+    for (const [settings, request, expected] of [
+      [{}, {}, ['deploy success', 'shared failure', 'whole failure']],
+      [{ publish_status_when_not_built: false }, {}, ['shared failure', 'whole failure']],
+      [{}, { commitOrigin: 'fork' as const }, ['shared failure', 'whole failure']],
+    ] as const) {
+      host.received.length = 0
+      const one = await build(await aPublished(steps, { publish_commit_status: false, ...settings }), request)
+      await publish()
+      expect(reported()).toEqual([])
+      await runJob(app, one, 'a', 1)
+      await publish()
+      const told = reported().map(([context, state]) => `${context} ${state}`)
+      expect(told.toSorted()).toEqual([...expected])
+    }
+  })
+
   const checked = `
 notify:
   - github_check: { name: Whole, output: { title: Done, summary: All of it, annotations: [{ path: a.ts, start_line: 1 }] } }

@@ -48,12 +48,13 @@ export function statusesOf(
     ...buildNotices(build, base, holds, shown),
     ...steps.flatMap((step) => stepNotices(step, base, holds)),
   ]
-  const custom = settings.prevent_custom_statuses_from_using_buildkite_prefix
-    ? asked.filter((status) => !/^(check: )?(buildkite|millrace)\//i.test(status.context))
-    : asked
-  // A status that `notify` asks for replaces a usual one of the same context.
-  const all = new Map([...own, ...perStep, ...custom].map((status) => [status.context, status]))
-  return [...all.values()]
+  const leftOut = isSuccessWithoutSteps ? leftOutNotices(build, steps, base, holds) : []
+  const mayBeCustom = ({ context }: Status) =>
+    !settings.prevent_custom_statuses_from_using_buildkite_prefix ||
+    !/^(check: )?(buildkite|millrace)\//i.test(context)
+  // A status that `notify` asks for replaces a usual one of the same context, unless its step is left out.
+  const all = [...leftOut.filter(mayBeCustom), ...own, ...perStep, ...asked.filter(mayBeCustom)]
+  return [...new Map(all.map((status) => [status.context, status])).values()]
 }
 
 export function contextOfPipeline(slug: string, isForPullRequest: boolean, settings: HostSettings): string {
@@ -182,13 +183,37 @@ function buildNotices(
 }
 
 function stepNotices(step: DefinedStep, base: string, holds: Holds): Status[] {
-  const { definition } = step
-  const entries = definition.kind === 'command' || definition.kind === 'group' ? definition.notify : []
-  const status = entries.length === 0 ? null : stepStatus(step)
+  const status = stepStatus(step)
   if (status === null || status.state === 'pending' || status.state === 'running') return []
-  return askedStatuses(entries, `${base}/${nameOf(step, false)}`).flatMap(({ entry, status: named }) =>
+  return askedByStep(step, base).flatMap(({ entry, status: named }) =>
     holds(entry, step) ? [{ ...ofStep(named, step.id), ...status }] : [],
   )
+}
+
+function askedByStep(step: DefinedStep, base: string): AskedStatus[] {
+  const { definition } = step
+  const entries = definition.kind === 'command' || definition.kind === 'group' ? definition.notify : []
+  return entries.length === 0 ? [] : askedStatuses(entries, `${base}/${nameOf(step, false)}`)
+}
+
+/** At the end of the build, because a step that is uploaded meanwhile may ask for the same context. */
+function leftOutNotices(
+  { state, notify }: StatusBuild,
+  steps: readonly DefinedStep[],
+  base: string,
+  holds: Holds,
+): Status[] {
+  if (!isFinalBuild(state)) return []
+  const isLeftOut = (step: DefinedStep) => stepStateOf(step) === 'ignored'
+  const others = steps.filter((step) => !isLeftOut(step)).flatMap((step) => askedByStep(step, base))
+  const taken = new Set([...askedStatuses(notify, base), ...others].map(({ status }) => status.context))
+  return steps
+    .filter((step) => isLeftOut(step) && step.total > 0)
+    .flatMap((step) =>
+      askedByStep(step, base).flatMap(({ entry, status: named }) =>
+        holds(entry, step) && !taken.has(named.context) ? [{ ...ofStep(named, step.id), ...notNeeded }] : [],
+      ),
+    )
 }
 
 const ofStep = (named: AskedStatus['status'], stepId: string): AskedStatus['status'] =>
