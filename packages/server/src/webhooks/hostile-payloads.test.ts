@@ -1,5 +1,6 @@
 // Hostile webhook deliveries: without the secret, replayed, or malformed.
 import { request as httpRequest } from 'node:http'
+import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useApp } from '../../test/app.ts'
 import {
@@ -11,6 +12,7 @@ import {
   type TestUser,
 } from '../../test/builders.ts'
 import {
+  aGogsPush,
   aPullRequest,
   aPush,
   deliver,
@@ -20,6 +22,7 @@ import {
   sign,
   webhookPath,
   type Host,
+  type TestDelivery,
 } from '../../test/deliveries.ts'
 
 const app = useApp()
@@ -39,6 +42,17 @@ const aPipelineOn = (host: Host) =>
 
 const buildCount = async (pipeline: { id: string }) =>
   (await app.db.selectFrom('builds').select('id').where('pipeline_id', '=', pipeline.id).execute()).length
+
+async function isElsewhere(pipeline: { id: string }, delivery: TestDelivery): Promise<void> {
+  const { status, body } = await deliver(app, pipeline, delivery, { secret })
+  expect([status, body.message]).toEqual([200, expect.stringMatching(/about another repository/)])
+  const { rows } = await sql`
+    select id::text from builds where pipeline_id = ${pipeline.id}
+    union all select commit from repository_pushes where pipeline_id = ${pipeline.id}
+    union all select commit from repository_commits where pipeline_id = ${pipeline.id}
+    union all select number from pull_requests where pipeline_id = ${pipeline.id}`.execute(app.db)
+  expect(rows).toEqual([])
+}
 
 describe('a delivery where the connection has a webhook secret', () => {
   beforeAll(async () => {
@@ -74,6 +88,30 @@ describe('a delivery where the connection has a webhook secret', () => {
       ])
     }
     expect(await buildCount(pipeline)).toBe(0)
+  })
+
+  it.each(hosts)(
+    'from %s with a right signature for another repository builds and stores nothing',
+    async (host) => {
+      const pipeline = await aPipelineOn(host)
+      const repository = 'mallory/app'
+      const named = [aPush(host, { repository }), aPullRequest(host, { repository })]
+      for (const delivery of named) await isElsewhere(pipeline, delivery)
+    },
+  )
+
+  it('from Gogs with a right signature for another repository builds and stores nothing', async () => {
+    const url = 'https://gogs.example.com'
+    const body = { type: 'gogs', url, webhook_secret: secret }
+    const made = await app.request('POST', `${org.path}/repository_connections`, { token: admin.token, body })
+    expect(made.status).toBe(201)
+    const pipeline = await aPipeline(app, org, 'steps: [{ command: make }]', {
+      repository: `${url}/acme/app.git`,
+    })
+    expect((await deliver(app, pipeline, aGogsPush())).status).toBe(401)
+    await isElsewhere(pipeline, aGogsPush({ repository: 'mallory/app' }))
+    expect((await deliver(app, pipeline, aGogsPush(), { secret })).status).toBe(200)
+    expect(await buildCount(pipeline)).toBe(1)
   })
 
   it('needs the secret of the connection of its port, where two hosts have one name', async () => {

@@ -1,10 +1,14 @@
 // Statuses of commits that a rule of the pipeline leaves out, so that a required check is answered.
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { aClusterToken, anAgent } from '../../test/agent-client.ts'
 import { useOwnApp } from '../../test/app.ts'
 import {
+  aCluster,
   anAdmin,
   anOrganization,
   aPipeline,
+  aQueue,
   type TestOrganization,
   type TestUser,
 } from '../../test/builders.ts'
@@ -178,5 +182,68 @@ describe('publish_status_when_not_built', () => {
     const pipeline = await aFiltered(settings, {}, 'steps: [{ command: a, if: build.branch == "release" }]')
     await aBuild(app, org, pipeline, { commit: commitOf('head'), ...request })
     expect(await told()).toMatchObject([[commitOf('head'), 'millrace/app', state, expect.any(String)]])
+  })
+})
+
+// The agent reads `if_changed` in the checkout, where the author of a pull request has written it, and uploads `skip` for it.
+describe('abuse case R3: a pull request that changes its pipeline file so that no step applies', () => {
+  const settings = {
+    build_pull_request_forks: true,
+    publish_commit_status_per_step: true,
+    skip_pull_request_builds_for_existing_commits: false,
+  }
+  const skip = 'no file named by if_changed has changed'
+  const uploaded = {
+    steps: [
+      {
+        command: 'make test',
+        label: 'Test',
+        skip,
+        notify: [{ github_commit_status: { context: 'tested' } }],
+      },
+    ],
+  }
+
+  /** What the host was told at the end, by context, and whether the job was given what only trusted ones get. */
+  async function uploadedBy({ fork }: { fork: boolean }) {
+    await connect()
+    const cluster = await aCluster(app, org, admin)
+    const queue = await aQueue(app, cluster, admin, { key: 'default' })
+    await app.db
+      .updateTable('clusters')
+      .set({ default_queue_id: queue.id })
+      .where('id', '=', cluster.id)
+      .execute()
+    const path = `${cluster.path}/secrets`
+    await app.request('POST', path, { token: admin.token, body: { key: 'DEPLOY_KEY', value: 'x' } })
+    const pipeline = await aFiltered(settings, { branch_configuration: null }, 'steps: [{ command: upload }]')
+    await deliver(app, pipeline, aPullRequest('gitea', { ...feature, fork }))
+    const run = await (await anAgent(app, await aClusterToken(app, cluster, admin))).begin()
+    const upload = { uuid: randomUUID(), pipeline: uploaded }
+    expect((await run.call('POST', `jobs/${run.id}/pipelines`, { body: upload })).status).toBe(200)
+    const secret = await run.call('GET', `jobs/${run.id}/secrets?key=DEPLOY_KEY`)
+    const identity = await run.call('POST', `jobs/${run.id}/oidc/tokens`, {})
+    await run.finish()
+    const statuses = (await told()).map(([, context, state]) => [context, state])
+    return { statuses: Object.fromEntries(statuses), trusted: [secret.status, identity.status] }
+  }
+
+  it('is told that they are not needed', async () => {
+    expect(await uploadedBy({ fork: false })).toEqual({
+      statuses: {
+        'millrace/app': 'success',
+        'millrace/app/upload': 'success',
+        'millrace/app/Test': 'success',
+        tested: 'success',
+      },
+      trusted: [200, 200],
+    })
+  })
+
+  it('is told nothing of them when it comes from a fork, and gets no secrets', async () => {
+    expect(await uploadedBy({ fork: true })).toEqual({
+      statuses: { 'millrace/app': 'success', 'millrace/app/upload': 'success' },
+      trusted: [403, 403],
+    })
   })
 })

@@ -7,7 +7,9 @@ import { aCluster, anAdmin, anOrganization, unique, type TestUser } from '../../
 import { commitOf, deliver, giteaEvent } from '../../test/deliveries.ts'
 import { aGitHost, type TestGitHost } from '../../test/remote-hosts/git-host.ts'
 import { pollDue } from '../../test/polls.ts'
+import type { Context } from '../context.ts'
 import { isUntrusted } from '../conductor/trust.ts'
+import { outboundClient } from '../lib/outbound.ts'
 
 let now = new Date()
 let app: TestApp
@@ -32,8 +34,11 @@ interface Shown {
 let open: Shown[]
 let asked: Array<{ path: string; status: number; authorization: string | undefined }>
 let refusal: { status: number } | null
+/** Pages from this one on are never answered. */
+let silentFrom: number
 beforeEach(() => {
   open = []
+  silentFrom = Infinity
   asked = []
   refusal = null
   host.api = (path, headers) => {
@@ -47,7 +52,7 @@ beforeEach(() => {
       status: 'status' in answer ? answer.status : 200,
       authorization: headers.authorization,
     })
-    return answer
+    return page >= silentFrom ? null : answer
   }
 })
 
@@ -96,12 +101,12 @@ const toolsOf = (admin: TestUser, path: string, id: string) => ({
       const pull = build.pull_request as { id?: string } | null
       return [pull?.id, build.branch, build.commit, build.found_by]
     }),
-  async reconcile() {
+  async reconcile(ctx: Context = app.ctx) {
     now = new Date(now.getTime() + 12 * 60_000)
     const at = now.toISOString()
     await eventually('the repository is polled', async () => {
       await sql`update pipeline_polls set next_poll_at = ${at} where pipeline_id = ${id}`.execute(app.db)
-      await pollDue(app.ctx)
+      await pollDue(ctx)
       const { rows } = await sql`
         select from pipeline_polls where pipeline_id = ${id} and polled_at >= ${at}`.execute(app.db)
       return rows.length > 0
@@ -194,6 +199,28 @@ describe('a reconcile', () => {
     await reconcile()
     expect(await get('/repository_health')).toMatchObject({ pull_requests_error: null })
   })
+
+  it.each([1, 2])(
+    'builds pushes although page %i of the list is never answered, and says so',
+    async (page) => {
+      const { repository, builds, get, reconcile } = await aConnected()
+      await reconcile()
+      open = Array.from({ length: 120 }, (_, index) => aPull(index + 1, `head ${index}`))
+      silentFrom = page
+      const pushed = await repository.commit('main')
+      const impatient = outboundClient({ allow: '127.0.0.0/8', timeoutMs: 300 })
+      await reconcile({ ...app.ctx, outbound: impatient })
+      expect(await builds()).toMatchObject([[undefined, 'main', pushed, 'reconcile']])
+      expect(await get('/repository_health')).toMatchObject({
+        reconcile_error: null,
+        pull_requests_error: 'No answer within 0.3 seconds.',
+      })
+      silentFrom = Infinity
+      await reconcile()
+      expect(await get('/repository_health')).toMatchObject({ pull_requests_error: null })
+      expect((await builds()).length).toBe(21)
+    },
+  )
 
   it('takes a part of 10,000 pull requests at a time', async () => {
     const { repository, builds, reconcile } = await aConnected()

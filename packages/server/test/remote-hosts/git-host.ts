@@ -15,8 +15,8 @@ export interface TestGitHost {
   /** The number of times that a client asked for refs. */
   asked(): number
   aRepository(name: string): Promise<HostedRepository>
-  /** Answers requests below /api/. */
-  api: ((path: string, headers: IncomingHttpHeaders) => ApiAnswer) | null
+  /** Answers requests below /api/; null: this one is never answered. */
+  api: ((path: string, headers: IncomingHttpHeaders) => ApiAnswer | null) | null
   close(): Promise<void>
 }
 
@@ -56,7 +56,9 @@ export async function aGitHost(): Promise<TestGitHost> {
     if (request.url?.includes('/info/refs')) asked += 1
     const path = request.url ?? ''
     if (host.api === null || !path.startsWith('/api/')) return serve(directory, request, response)
-    const { status = 200, headers = {}, body } = host.api(path, request.headers)
+    const answer = host.api(path, request.headers)
+    if (answer === null) return
+    const { status = 200, headers = {}, body } = answer
     response.writeHead(status, headers).end(body === undefined ? '' : JSON.stringify(body))
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
