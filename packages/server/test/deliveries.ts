@@ -178,7 +178,7 @@ export const aGogsPush = (options: PushOptions = {}): TestDelivery =>
   gogsEvent('push', githubPush('gogs.example.com', { ...usualPush, ...options }))
 
 /** Forgejo sends the headers of all whom it descends from, and its own. */
-const forgejoEvent = (event: string, payload: object): TestDelivery => {
+export const forgejoEvent = (event: string, payload: object): TestDelivery => {
   const { headers, body } = giteaEvent(event, payload)
   const own = {
     'X-Forgejo-Event': event,
@@ -188,7 +188,7 @@ const forgejoEvent = (event: string, payload: object): TestDelivery => {
   return { headers: { ...headers, ...own }, body }
 }
 
-const gitlabEvent = (event: string, payload: object): TestDelivery => ({
+export const gitlabEvent = (event: string, payload: object): TestDelivery => ({
   headers: {
     'User-Agent': 'GitLab/17.0.0',
     'X-Gitlab-Event': event,
@@ -198,7 +198,7 @@ const gitlabEvent = (event: string, payload: object): TestDelivery => ({
   body: payload,
 })
 
-const bitbucketEvent = (event: string, payload: object): TestDelivery => ({
+export const bitbucketEvent = (event: string, payload: object): TestDelivery => ({
   headers: {
     'User-Agent': 'Bitbucket-Webhooks/2.0',
     'X-Event-Key': event,
