@@ -1,83 +1,15 @@
 // A repository is connected in the browser, at a small host of ours that speaks the API of Gitea.
-import { createHmac, randomUUID } from 'node:crypto'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { json } from 'node:stream/consumers'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
+import { aForge, forgeSecret } from '../forge.ts'
+import { eventually, type Json } from '../millrace.ts'
 import { signIn, visit, withBrowser } from './browser.ts'
 import { anOrganization } from './new-organization.ts'
-
-const secret = 'a secret of the host'
-const commit = '1'.repeat(40)
-
-interface Hook {
-  id: number
-  active: boolean
-  events: string[]
-  config: { url: string; secret?: string }
-}
-
-/** Has the repository acme/app. */
-async function aForge() {
-  const hooks: Hook[] = []
-  const forge = { url: '', hooks, mayHook: true, deliver }
-  const server = createServer((request, response) => {
-    const answer = (status: number, body: object | null) =>
-      response
-        .writeHead(status, { 'Content-Type': 'application/json' })
-        .end(body === null ? '' : JSON.stringify(body))
-    const path = new URL(request.url ?? '', forge.url).pathname
-    const address = `${forge.url}/acme/app`
-    if (path === '/api/v1/repos/search') {
-      const app = {
-        full_name: 'acme/app',
-        html_url: address,
-        clone_url: `${address}.git`,
-        default_branch: 'trunk',
-      }
-      answer(200, { ok: true, data: [app] })
-    } else if (path === '/api/v1/repos/acme/app/hooks' && !forge.mayHook) {
-      answer(403, { message: 'token does not have at least one of required scope(s)' })
-    } else if (path === '/api/v1/repos/acme/app/hooks' && request.method === 'GET') {
-      answer(200, hooks)
-    } else if (path === '/api/v1/repos/acme/app/hooks') {
-      void json(request).then((body) => {
-        const hook = { ...(body as Hook), id: hooks.length + 1 }
-        hooks.push(hook)
-        answer(201, hook)
-      })
-    } else if (path.endsWith('/tests')) {
-      answer(204, null)
-      for (const { config } of hooks) void deliver(config.url)
-    } else {
-      answer(404, {})
-    }
-  })
-  async function deliver(url: string): Promise<number> {
-    const repository = { full_name: 'acme/app', clone_url: `${forge.url}/acme/app.git` }
-    const body = JSON.stringify({ ref: 'refs/heads/trunk', before: commit, after: commit, repository })
-    const headers = {
-      'Content-Type': 'application/json',
-      'X-Gitea-Event': 'push',
-      'X-Gitea-Delivery': randomUUID(),
-      'X-Gitea-Signature': createHmac('sha256', secret).update(body).digest('hex'),
-    }
-    return (await fetch(url, { method: 'POST', headers, body })).status
-  }
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  forge.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return forge
-}
 
 /** An administrator on the page for a new pipeline, in an organization that is connected with the host. */
 async function aVisit() {
   const forge = await aForge()
   const { server, slug, admin, api, url } = await anOrganization()
-  const connection = { type: 'gitea', url: forge.url, token: 'the-token', webhook_secret: secret }
+  const connection = { type: 'gitea', url: forge.url, token: 'the-token', webhook_secret: forgeSecret }
   const made = [
     await server.post(`${api}/clusters`, { name: 'Machines' }, admin),
     await server.post(`${api}/repository_connections`, connection, admin),
@@ -93,6 +25,7 @@ async function aVisit() {
     page,
     settings: `${url}/${slug}/app/settings/repository`,
     get: (path: string) => server.get(api + path, admin),
+    post: (path: string) => server.post(api + path, {}, admin),
   }
 }
 
@@ -106,7 +39,7 @@ withBrowser.describe('a repository of a connected host', () => {
       repository: `${forge.url}/acme/app.git`,
       default_branch: 'trunk',
     })
-    expect(forge.hooks).toMatchObject([{ active: true, config: { secret } }])
+    expect(forge.hooks).toMatchObject([{ active: true, config: { secret: forgeSecret } }])
 
     await page.goto(settings)
     await page.getByText('The webhook is there', { exact: true }).waitFor()
@@ -126,4 +59,28 @@ withBrowser.describe('a repository of a connected host', () => {
     expect(await forge.deliver(url)).toBe(200)
     await page.getByText('The webhook works', { exact: true }).waitFor()
   })
+
+  it('shows on its settings when the host listed its pull requests, and why it does not', async () => {
+    const { forge, page, settings, get, post } = await aVisit()
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByText('The webhook works', { exact: true }).waitFor()
+    const health = '/pipelines/app/repository_health'
+    const asked = (what: string, holds: (health: Json) => boolean) =>
+      eventually(what, async () => {
+        await post(`${health}/reconcile`)
+        return holds((await get(health)).body)
+      })
+    await asked('the host lists its pull requests', (now) => isSet(now['pull_requests_read_at']))
+    await page.goto(settings)
+    await page.getByText('Pull requests listed', { exact: true }).waitFor()
+    expect(await page.getByText('Pull requests not listed').count()).toBe(0)
+
+    forge.mayListPulls = false
+    await asked('the host lists none', (now) => isSet(now['pull_requests_error']))
+    await page.reload()
+    await page.getByText('Pull requests not listed', { exact: true }).waitFor()
+    await page.getByText('The host answered 403: {"message":"the token is too weak"}').waitFor()
+  })
 })
+
+const isSet = (value: Json | null | undefined): boolean => value !== null && value !== undefined

@@ -5,7 +5,7 @@ import { Facts } from '../../../parts/Facts.tsx'
 import { Icon } from '../../../parts/Icon.tsx'
 import { SectionHead } from '../../../parts/settings/SectionHead.tsx'
 import { toneClass } from '../../../parts/state-badge/StateBadge.tsx'
-import { TimeOrNever } from '../../../parts/time/Time.tsx'
+import { Time, TimeOrNever } from '../../../parts/time/Time.tsx'
 import { showToast } from '../../../parts/toasts/toasts.ts'
 import type { PipelineAddress } from '../queries.ts'
 import { healthKey, healthQuery, reconcile, sendTest, type RepositoryHealth } from './health-query.ts'
@@ -34,6 +34,7 @@ export function Health({ address }: { address: PipelineAddress }) {
   })
   if (data === undefined) return null
   const { pushes_last_7_days: pushes, pushes_without_delivery_last_7_days: missed } = data
+  const { pull_requests_read_at: pullsAt, pull_requests_error: pullsError } = data
   const problem = test.error ?? asking.error
   return (
     <>
@@ -70,6 +71,9 @@ export function Health({ address }: { address: PipelineAddress }) {
             'Waiting',
             data.refs_waiting === 0 ? null : `${data.refs_waiting} branches and tags that have moved`,
           ],
+          // Many hosts cannot be asked for them.
+          ['Pull requests listed', pullsAt && <Time key="pulls" at={pullsAt} />],
+          ['Pull requests not listed', pullsError],
         ]}
       />
       {problem !== null && <p role="alert">{problem.message}</p>}
