@@ -65,7 +65,7 @@ export async function connectPipeline(api: Api, slug: string, { seconds, say }: 
   } else {
     say(`${problem}\n${pasteText(health)}`)
   }
-  say(`Waiting up to ${seconds} seconds for the first delivery.`)
+  say(`Waiting up to ${span(seconds)} for the first delivery.`)
   const deadline = performance.now() + seconds * 1000
   while (health.last_delivery === null && performance.now() < deadline) {
     await pause(1000)
@@ -96,7 +96,7 @@ const pasteText = ({ hook }: RepositoryHealth): string =>
 
 function outcomeOf({ last_delivery: delivery }: RepositoryHealth, seconds: number) {
   if (delivery === null) {
-    const text = `No delivery came within ${seconds} seconds. The host must reach the server; it shows its attempts beside the webhook.`
+    const text = `No delivery came within ${span(seconds)}. The host must reach the server; it shows its attempts beside the webhook.`
     return { text, isGood: false }
   }
   if (delivery.status !== 200) {
@@ -105,3 +105,5 @@ function outcomeOf({ last_delivery: delivery }: RepositoryHealth, seconds: numbe
   }
   return { text: `The webhook works: ${oneLine(delivery.event)} came.`, isGood: true }
 }
+
+const span = (seconds: number) => `${seconds} ${seconds === 1 ? 'second' : 'seconds'}`
