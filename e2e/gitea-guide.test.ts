@@ -21,7 +21,13 @@ it('docs/guide/gitea.md connects a private repository of Gitea', async () => {
     expect([path, status < 300]).toEqual([path, true])
   }
   await ok('POST', '/orgs', { username: 'acme', visibility: 'private' })
-  await ok('POST', '/orgs/acme/repos', { name: 'shop', private: true, default_branch: 'main' })
+  await ok('POST', '/orgs/acme/repos', {
+    name: 'shop',
+    private: true,
+    default_branch: 'main',
+    // Gitea sends no test for a repository without commits.
+    auto_init: true,
+  })
   const token = await gitea.addUser('millrace')
   await ok('PUT', '/repos/acme/shop/collaborators/millrace', { permission: 'admin' })
 
