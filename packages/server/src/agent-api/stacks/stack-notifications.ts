@@ -95,6 +95,7 @@ async function lockStack(trx: Trx, stack: Stack): Promise<void> {
   await sql`select from stacks where id = ${stack.id} for no key update`.execute(trx)
 }
 
+/** Until the transaction ends they are not deleted. */
 async function findJobs(
   trx: Trx,
   stack: Stack,
@@ -106,6 +107,7 @@ async function findJobs(
       (select count(*) from stack_notifications n where n.job_id = j.id) as count
     from jobs j
     where j.organization_id = ${stack.organizationId} and j.cluster_id = ${stack.clusterId}
-      and j.id = any (${ids}::uuid[])`.execute(trx)
+      and j.id = any (${ids}::uuid[])
+    order by j.id for key share of j`.execute(trx)
   return new Map(rows.map((job) => [job.id, job]))
 }
