@@ -2,12 +2,13 @@
 // to a row of another.
 import type pg from 'pg'
 
-/** Times that reading changes too. */
+/** Times that reading, or a task of the worker, changes too. */
 const volatile = new Set([
   'last_used_at',
   'last_used_ip',
   'last_seen_at',
   'last_read_at',
+  'labels_checked_at',
   'job_heard_at',
   'heard_at',
 ])
