@@ -87,14 +87,6 @@ const states = (places: Record<'grouped' | 'long', string>): Record<string, Stat
   },
   'groups-table': { path: `${places.grouped}?view=table`, text: 'Integration' },
   'log-long': { path: places.long, text: 'ok 6000' },
-  'log-searched': {
-    path: places.long,
-    async act(page) {
-      await page.keyboard.press('Control+F')
-      await page.getByLabel('Find in the log').fill('package 1[0-9]+')
-    },
-    text: 'installing package 1',
-  },
   offline: {
     path: places.grouped,
     act: (page) => page.context().setOffline(true),
