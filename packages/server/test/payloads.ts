@@ -44,10 +44,10 @@ export async function outcomesOf(
   const told = body.outcomes as unknown as Told[]
   const outcomes = told.map(({ result, reason, builds }) => {
     const build = rows.find(({ number }) => number === builds[0]?.number)
-    return result === 'built' && build !== undefined ? lineOf(build, names) : `${reason ?? result}`
+    return result === 'built' && build !== undefined ? lineOf(build, names) : (reason ?? result)
   })
-  const numbers = told.flatMap(({ builds }) => builds.map(({ number }) => number))
-  if (rows.some(({ number }) => !numbers.includes(number))) throw new Error('A build was not told of.')
+  const numbers = new Set(told.flatMap(({ builds }) => builds.map(({ number }) => number)))
+  if (rows.some(({ number }) => !numbers.has(number))) throw new Error('A build was not told of.')
   return { status, outcomes }
 }
 

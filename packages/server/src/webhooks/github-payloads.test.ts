@@ -169,7 +169,7 @@ describe('the examples of octokit', () => {
 
   it.each(Object.entries(table))('%s', async (key, [usual, withAll = usual]) => {
     const all = examples.filter((example) => example.key === key)
-    const [{ name = '' } = {}] = all
+    const name = all[0]?.name
     const mode = name === 'deployment' || name === 'fork' ? name : 'code'
     expect(await outcomesOfAll(all, {})).toEqual(lines(usual))
     expect(await outcomesOfAll(all, { ...everything, trigger_mode: mode })).toEqual(lines(withAll))

@@ -97,6 +97,7 @@ describe('a delivery where the connection has a webhook secret', () => {
       const repository = 'mallory/app'
       const named = [aPush(host, { repository }), aPullRequest(host, { repository })]
       for (const delivery of named) await isElsewhere(pipeline, delivery)
+      expect(await buildCount(pipeline)).toBe(0)
     },
   )
 
