@@ -44,7 +44,15 @@ export async function startRemote(seed: number): Promise<Remote> {
     if (pathname === '/repos/search') return void json(200, { ok: true, data: [repository()] })
     if (pathname.includes('/contents/.github/workflows/'))
       return void response.writeHead(200).end('on: push\npermissions: { contents: read }\njobs: {}\n')
-    json(pathname.endsWith('/hooks') ? 201 : 200, {
+    if (request.method === 'GET' && pathname.endsWith('/hooks')) return void json(200, [])
+    if (pathname.includes('/hooks'))
+      return void json(request.method === 'POST' ? 201 : 200, {
+        id: 1,
+        active: true,
+        events: ['*'],
+        config: { url: address },
+      })
+    json(200, {
       ok: true,
       id: 1,
       team_id: 'T1',

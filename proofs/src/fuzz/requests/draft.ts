@@ -240,9 +240,12 @@ const meanings: Readonly<Record<string, string>> = {
   build_id: 'build_uuid',
 }
 
-const neededQuery = new Set(['q', 'ticket'])
+const neededQuery = new Set(['q', 'ticket', 'cronline', 'identifier'])
 /** Only a link of an answer has a valid one. */
 const cursorNames = new Set(['after', 'before'])
+
+/** Every suite has a plan with it. */
+const planIdentifier = 'fuzz/plan'
 
 function querySense(dice: Dice, path: string, name: string): unknown {
   const plain = name.replace('[]', '')
@@ -250,6 +253,7 @@ function querySense(dice: Dice, path: string, name: string): unknown {
     return pick(dice, ['2020-01-02T03:04:05Z', '2030-01-02', '2026-01-02T03:04:05.678+02:00'])
   if (plain === 'q') return pick(dice, ['turn', 'fuzz', '.*', 'a b'])
   if (plain === 'ticket') return '$$file'
+  if (plain === 'identifier') return planIdentifier
   if (plain === 'state' || plain === 'states' || plain === 'job_states') {
     if (path.includes('/artifacts')) return pick(dice, ['new', 'finished', 'deleted'])
     if (path.includes('/deliveries')) return pick(dice, ['pending', 'delivered', 'failed'])

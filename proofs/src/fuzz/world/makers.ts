@@ -245,6 +245,11 @@ const suite: Maker = {
     const made = await world.call('POST', '/suites', { name: world.unique() })
     Object.assign(world.ids, { suite: String(made.slug), suite_uuid: String(made.id) })
     world.secrets['suite'] = String(made.api_token)
+    await world.call(
+      'POST',
+      `/v2/analytics/organizations/${world.ids['org']}/suites/${String(made.slug)}/test_plan`,
+      { identifier: 'fuzz/plan', parallelism: 2, tests: { files: [{ path: 'sums.test.js' }] } },
+    )
   },
 }
 
