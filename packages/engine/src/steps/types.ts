@@ -14,6 +14,8 @@ export type LeafStep = CommandStep | WaitStep | ManualStep | TriggerStep
 export interface StepCommon {
   key: string | null
   label: string | null
+  /** The label that commit statuses have, where a job of a fork has changed it. */
+  statusLabel?: string | null
   /** null: the attribute is absent, which is not the same as an empty list. */
   dependsOn: readonly Dependency[] | null
   allowDependencyFailure: boolean
@@ -202,4 +204,6 @@ export interface NotifyEntry {
     | 'github_check'
   settings: unknown
   condition: string | null
+  /** Of a build: steps that a fork has uploaded ask for it. */
+  fromFork?: true
 }

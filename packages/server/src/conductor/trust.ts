@@ -111,7 +111,7 @@ export function notifyingOnlyItsHost(document: PipelineDocument): PipelineDocume
   })
   return {
     ...document,
-    notify: document.notify.filter(isForHost),
+    notify: document.notify.filter(isForHost).map((entry) => ({ ...entry, fromFork: true as const })),
     steps: document.steps.map(withoutOthers),
   }
 }

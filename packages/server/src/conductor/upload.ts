@@ -2,6 +2,7 @@
 // repeated or concurrent request with the same id gets the same outcome.
 import { sql } from 'kysely'
 import type { RefusalReason } from '@millrace/engine/advance/refusal.ts'
+import { isUnoffered, type JobState } from '@millrace/engine/states.ts'
 import type { PipelineDocument } from '@millrace/engine/steps/types.ts'
 import type { Context } from '../context.ts'
 import { defer } from '../db/batch.ts'
@@ -14,6 +15,7 @@ import { conditionFacts, findBuild } from './build.ts'
 import { lockBuild } from './load.ts'
 import { readSteps, type GivenSteps, type ReadSteps } from './read-steps.ts'
 import { isUntrusted, notifyingOnlyItsHost } from './trust.ts'
+import { describeMovedStatuses } from './moved-statuses.ts'
 import { describeUnknownKeys } from './unknown-keys.ts'
 
 interface StepUpload {
@@ -89,9 +91,11 @@ async function applyDocuments(
   await lockBuild(trx, organizationId, buildId)
   const build = await findBuild(trx, organizationId, buildId)
   if (build === undefined) throw new Error('A build disappeared while its job uploaded steps.')
-  const documents = (await isUntrusted(trx, organizationId, [buildId]))
-    ? given.map(notifyingOnlyItsHost)
-    : given
+  const untrusted = await isUntrusted(trx, organizationId, [buildId])
+  if (untrusted && upload.replace && (await hasUnstartedOfPipeline(trx, organizationId, buildId))) {
+    return reject('invalid_upload', 'Builds of forks may not replace steps that their pipeline has itself.')
+  }
+  const documents = untrusted ? given.map(notifyingOnlyItsHost) : given
   const followUps: FollowUp[] = []
   const uploadedEnv = { ...build.uploadedEnv }
   let createdJobs = 0
@@ -113,7 +117,11 @@ async function applyDocuments(
     update builds set uploaded_env = ${JSON.stringify(uploadedEnv)}::jsonb, notify = notify || ${JSON.stringify(notify)}::jsonb
     where organization_id = ${organizationId} and id = ${buildId}`.execute(trx)
   await defer(trx, [publishBuild('build.steps_changed', organizationId, buildId, ctx.now().toISOString())])
-  const message = await describeUnknownKeys(trx, buildId, documents)
+  const messages = [
+    await describeUnknownKeys(trx, buildId, documents),
+    untrusted ? describeMovedStatuses(build.pipeline.slug, documents) : null,
+  ]
+  const message = messages.filter((one) => one !== null).join('\n') || null
   return { outcome: { state: 'applied', createdJobs, rejectionType: null, message }, followUps }
 }
 
@@ -121,6 +129,15 @@ const reject = (rejectionType: UploadOutcome['rejectionType'], message: string):
   outcome: { state: 'rejected', createdJobs: 0, rejectionType, message },
   followUps: [],
 })
+
+/** Hosts would see the build as green without them. */
+async function hasUnstartedOfPipeline(trx: Trx, organizationId: string, buildId: string): Promise<boolean> {
+  const { rows } = await sql<{ state: JobState }>`
+    select distinct j.state from jobs j join build_steps s on s.id = j.step_id
+    where j.organization_id = ${organizationId} and j.build_id = ${buildId} and j.retried_in_job_id is null
+      and s.uploader_id is null`.execute(trx)
+  return rows.some(({ state }) => isUnoffered(state))
+}
 
 async function findBuildId(trx: Trx, organizationId: string, jobId: string): Promise<string | undefined> {
   const row = await trx

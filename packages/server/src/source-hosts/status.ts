@@ -42,7 +42,15 @@ export const checkNameOf = (context: string): string | null =>
   context.startsWith(checkPrefix) ? context.slice(checkPrefix.length) : null
 
 /** Hosts without checks report a check as a status of the same name. */
-export const contextOf = ({ context }: Status): string => checkNameOf(context) ?? context
+export const contextOf = ({ context }: Pick<Status, 'context'>): string => checkNameOf(context) ?? context
+
+export const contextOfSlug = (slug: string): string => `millrace/${slug}`
+
+export const longestContext = 200
+
+/** What a fork asks for, below the context of its pipeline: others belong to other pipelines, or to other programs. */
+export const contextBelow = (base: string, context: string): string =>
+  context.startsWith(`${base}/`) ? context : `${base}/${context}`
 
 export const repositoryPath = (repository: string): string =>
   repository.split('/').map(encodeURIComponent).join('/')

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { sourceFromValue } from '@millrace/engine/source.ts'
 import { readPipelineTree } from '@millrace/engine/steps/document.ts'
 import type { NotifyEntry } from '@millrace/engine/steps/types.ts'
+import { isUntrusted } from '../../conductor/trust.ts'
 import type { Context } from '../../context.ts'
 import { defer } from '../../db/batch.ts'
 import type { Trx } from '../../db/pool.ts'
@@ -34,12 +35,26 @@ export async function updateStep(
     if (!(await isNew(trx, id, update.updateId))) return
     if (update.attribute === 'notify')
       await requireTrust(trx, { organizationId, buildId }, 'notify of their own')
-    await updateAttribute(trx, await getStep(trx, organizationId, buildId, id), update)
+    const step = await getStep(trx, organizationId, buildId, id)
+    if (update.attribute === 'label') await keepStatusLabel(trx, organizationId, buildId, step)
+    await updateAttribute(trx, step, update)
     if (update.attribute === 'label')
       await defer(trx, [
         publishBuild('build.steps_changed', organizationId, buildId, ctx.now().toISOString()),
       ])
   })
+}
+
+/** A fork could take a commit status that a step of the pipeline has by its label. */
+async function keepStatusLabel(
+  trx: Trx,
+  organizationId: string,
+  buildId: string,
+  { id, uploaderId, definition }: DefinedStep,
+): Promise<void> {
+  if (uploaderId !== null || definition.statusLabel !== undefined) return
+  if (await isUntrusted(trx, organizationId, [buildId]))
+    await define(trx, id, 'statusLabel', definition.label)
 }
 
 async function isNew(trx: Trx, stepId: string, updateId: string): Promise<boolean> {

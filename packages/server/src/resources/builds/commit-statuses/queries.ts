@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { StepRow } from '@millrace/engine/rows.ts'
 import type { StepDefinition, NotifyEntry } from '@millrace/engine/steps/types.ts'
 import { isPreflight } from '../../../db/preflight.ts'
-import { isFork } from '../../../conductor/trust.ts'
+import { isFork, mayBeUntrusted } from '../../../conductor/trust.ts'
 import { selectFields, stepColumns } from '../../../conductor/rows.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
 import { connectionOfPipeline } from '../../../db/repository-connection.ts'
@@ -114,6 +114,7 @@ export interface PublishedBuild {
   /** For a pull request that is built as merged, its newest commit. */
   commit: string
   is_fork: boolean
+  may_be_untrusted: boolean
   provider_settings: Settings
   notify: readonly NotifyEntry[]
 }
@@ -122,7 +123,7 @@ export interface PublishedBuild {
 export async function findPublished(db: Db, id: string): Promise<PublishedBuild | undefined> {
   const { rows } = await sql<PublishedBuild>`
     select b.organization_id, b.pipeline_id, b.id, b.number, coalesce(b.pull_request ->> 'head', b.commit) as commit,
-      coalesce(${isFork}, false) as is_fork, p.provider_settings, b.notify
+      coalesce(${isFork}, false) as is_fork, coalesce(${mayBeUntrusted}, false) as may_be_untrusted, p.provider_settings, b.notify
     from builds b join pipelines p on p.id = b.pipeline_id
     where b.id = ${id} and not ${isPreflight} and coalesce(b.pull_request ->> 'head', b.commit) ~ '^[0-9a-f]{12,64}$'`.execute(
     db,

@@ -6,7 +6,15 @@ import { stepOutcomeOf, stepStateOf } from '@millrace/engine/outcome.ts'
 import type { StepRow } from '@millrace/engine/rows.ts'
 import { isFinalBuild, type BuildState } from '@millrace/engine/states.ts'
 import type { BlockedState, NotifyEntry, StepDefinition } from '@millrace/engine/steps/types.ts'
-import { checkPrefix, type Status, type StatusState } from '../../../source-hosts/status.ts'
+import {
+  checkPrefix,
+  contextBelow,
+  contextOf,
+  contextOfSlug,
+  longestContext,
+  type Status,
+  type StatusState,
+} from '../../../source-hosts/status.ts'
 import type { HostSettings } from '../../../source-hosts/settings.ts'
 
 interface StatusBuild {
@@ -15,6 +23,8 @@ interface StatusBuild {
   blockedState: BlockedState | null
   isForPullRequest: boolean
   isOfFork: boolean
+  /** Its jobs have uploaded what the author of a fork wrote. */
+  isUntrusted: boolean
   pipelineSlug: string
   notify: readonly NotifyEntry[]
 }
@@ -25,7 +35,6 @@ type DefinedStep = StepRow & { definition: StepDefinition }
 export type Holds = (entry: NotifyEntry, step: DefinedStep | null) => boolean
 
 const mostSteps = 100
-const longestContext = 200
 
 export function statusesOf(
   build: StatusBuild,
@@ -40,26 +49,90 @@ export function statusesOf(
   const own = settings.publish_commit_status
     ? [{ context, ...shown(settings.publish_blocked_as_pending) }]
     : []
+  const { stored, uploaded } = divided(build, steps)
   const perStep =
     settings.publish_commit_status && settings.publish_commit_status_per_step
-      ? stepStatuses(context, steps, settings, isSuccessWithoutSteps)
+      ? stepStatuses(context, [...stored.steps, ...uploaded.steps], settings, isSuccessWithoutSteps)
       : []
-  const asked = [
-    ...buildNotices(build, base, holds, shown),
-    ...steps.flatMap((step) => stepNotices(step, base, holds)),
+  const isUploaded = ({ step }: { step: DefinedStep }) => uploaded.steps.includes(step)
+  const askedBy = (part: Part) => [
+    ...buildNotices(build, part.notify, base, holds, shown),
+    ...part.steps.flatMap((step) => stepNotices(step, base, holds)),
   ]
   const leftOut = isSuccessWithoutSteps ? leftOutNotices(build, steps, base, holds) : []
   const mayBeCustom = ({ context }: Status) =>
     !settings.prevent_custom_statuses_from_using_buildkite_prefix ||
     !/^(check: )?(buildkite|millrace)\//i.test(context)
   // A status that `notify` asks for replaces a usual one of the same context, unless its step is left out.
-  const all = [...leftOut.filter(mayBeCustom), ...own, ...perStep, ...asked.filter(mayBeCustom)]
-  return [...new Map(all.map((status) => [status.context, status])).values()]
+  const all = [
+    ...leftOut.filter(mayBeCustom),
+    ...own,
+    ...perStep.filter((one) => !isUploaded(one)).map(({ status }) => status),
+    ...askedBy(stored).filter(mayBeCustom),
+  ]
+  const ofFork = [
+    ...perStep.filter(isUploaded).map(({ status }) => status),
+    ...askedBy(uploaded).filter(mayBeCustom),
+  ]
+  const taken = new Set(ofFork.length === 0 ? [] : takenContexts(stored, base, settings))
+  const confined = ofFork.map((status) => confine(status, base, taken))
+  return [...new Map([...all, ...confined].map((status) => [status.context, status])).values()]
 }
 
 export function contextOfPipeline(slug: string, isForPullRequest: boolean, settings: HostSettings): string {
   const isSeparate = settings.separate_pull_request_statuses && isForPullRequest
-  return isSeparate ? `millrace/${slug}/pr` : `millrace/${slug}`
+  return isSeparate ? `${contextOfSlug(slug)}/pr` : contextOfSlug(slug)
+}
+
+interface Part {
+  notify: readonly NotifyEntry[]
+  steps: readonly DefinedStep[]
+}
+
+/** What the pipeline has itself, and what its jobs have uploaded, if that is not to be trusted. */
+function divided(build: StatusBuild, steps: readonly DefinedStep[]): Record<'stored' | 'uploaded', Part> {
+  if (!build.isUntrusted)
+    return { stored: { notify: build.notify, steps }, uploaded: { notify: [], steps: [] } }
+  const part = (isUploaded: boolean): Part => ({
+    notify: build.notify.filter(({ fromFork }) => (fromFork === true) === isUploaded),
+    steps: steps.filter(({ uploaderId }) => (uploaderId !== null) === isUploaded),
+  })
+  return { stored: part(false), uploaded: part(true) }
+}
+
+/** Also those that are not published yet, or not for this build: hosts keep what a fork would publish until then. */
+function takenContexts(stored: Part, base: string, settings: HostSettings): string[] {
+  const asked = [
+    ...askedStatuses(stored.notify, base),
+    ...stored.steps.flatMap((step) => askedByStep(step, base)),
+  ]
+  const perStep = [base, `${base}/pr`].flatMap((context) => [
+    context,
+    ...stepContexts(context, stored.steps, settings),
+  ])
+  return [...asked.map(({ status }) => contextOf(status)), ...perStep].map(comparable)
+}
+
+/** Hosts ignore the case, and take a check for a status of the same name. */
+const comparable = (context: string): string => context.toLowerCase()
+
+/** Says so where the status has another context than the fork has asked for. */
+function confine<S extends Status>(status: S, base: string, taken: ReadonlySet<string>): S {
+  const wanted = contextOf(status)
+  const isCheck = status.context !== wanted
+  let suffix = ''
+  const withSuffix = () =>
+    contextBelow(base, wanted)
+      .slice(0, longestContext - suffix.length)
+      .toWellFormed() + suffix
+  while (taken.has(comparable(withSuffix()))) suffix += ' (fork)'
+  const context = withSuffix()
+  if (context === wanted) return status
+  return {
+    ...status,
+    context: isCheck ? checkPrefix + context : context,
+    description: `${status.description}. Asked for as “${wanted.slice(0, 60).toWellFormed()}”`,
+  }
 }
 
 interface StatusRules {
@@ -104,26 +177,43 @@ function buildStatus(
   }
 }
 
-/** One for each command and trigger step, named by its label, or by its key if `use_step_key_as_commit_status` is on. */
+/** One for each command and trigger step that is part of the build. */
 function stepStatuses(
   base: string,
   steps: readonly DefinedStep[],
   settings: HostSettings,
   showsLeftOut: boolean,
-): Status[] {
-  const taken = new Map<string, number>()
-  return steps
-    .filter(({ kind }) => kind === 'command' || kind === 'trigger')
+): Array<{ step: DefinedStep; status: Status }> {
+  const shown = withOwnStatus(steps)
     .slice(0, mostSteps)
     .flatMap((step) => {
       const status = stepStatus(step) ?? (showsLeftOut && step.total > 0 ? notNeeded : null)
-      if (status === null) return []
-      const name = nameOf(step, settings.use_step_key_as_commit_status)
-      const count = (taken.get(name) ?? 0) + 1
-      taken.set(name, count)
-      const context = `${base}/${count === 1 ? name : `${name} (${count})`}`
-      return [{ context: context.slice(0, longestContext).toWellFormed(), ...status }]
+      return status === null ? [] : [{ step, status }]
     })
+  const contexts = stepContexts(
+    base,
+    shown.map(({ step }) => step),
+    settings,
+  )
+  return shown.map(({ step, status }, index) => ({
+    step,
+    status: { context: contexts[index] ?? '', ...status },
+  }))
+}
+
+const withOwnStatus = (steps: readonly DefinedStep[]): DefinedStep[] =>
+  steps.filter(({ kind }) => kind === 'command' || kind === 'trigger')
+
+/** They are named by their labels, or by their keys if `use_step_key_as_commit_status` is on. */
+function stepContexts(base: string, steps: readonly DefinedStep[], settings: HostSettings): string[] {
+  const taken = new Map<string, number>()
+  return withOwnStatus(steps).map((step) => {
+    const name = nameOf(step, settings.use_step_key_as_commit_status)
+    const count = (taken.get(name) ?? 0) + 1
+    taken.set(name, count)
+    const context = `${base}/${count === 1 ? name : `${name} (${count})`}`
+    return context.slice(0, longestContext).toWellFormed()
+  })
 }
 
 /** A required check of a step that `if`, `if_changed` or `branches` left out would block the merge for ever. */
@@ -139,8 +229,9 @@ function nameOf({ key, definition }: DefinedStep, byKey: boolean): string {
 
 /** Hosts compare contexts, so the name stays the same for any number of jobs. */
 function labelIn(definition: StepDefinition): string {
-  if (definition.label === null) return ''
-  return withoutEmoji(hasTokens(definition) ? fillStepLabel(definition.label, []) : definition.label)
+  const label = definition.statusLabel === undefined ? definition.label : definition.statusLabel
+  if (label === null) return ''
+  return withoutEmoji(hasTokens(definition) ? fillStepLabel(label, []) : label)
 }
 
 /** Null: the step is not part of this build. */
@@ -171,13 +262,14 @@ function stepStatus(step: DefinedStep): Omit<Status, 'context'> | null {
 /** Like other notifications, sent once the build is failing, blocked or finished. */
 function buildNotices(
   build: StatusBuild,
+  notify: readonly NotifyEntry[],
   base: string,
   holds: Holds,
   shown: (blockedAsPending: boolean) => Omit<Status, 'context'>,
 ): Status[] {
   const isReported = build.state === 'failing' || build.state === 'blocked' || isFinalBuild(build.state)
   if (!isReported) return []
-  return askedStatuses(build.notify, base).flatMap(({ entry, blockedAsPending, status: named }) =>
+  return askedStatuses(notify, base).flatMap(({ entry, blockedAsPending, status: named }) =>
     holds(entry, null) ? [{ ...named, ...shown(blockedAsPending) }] : [],
   )
 }
