@@ -1,0 +1,49 @@
+// When the waiting jobs of a queue will start: the queue is run ahead many times, with lengths of jobs drawn from what the last ones
+// took. Where the runs differ too much, or nothing is known, the answer is "unknown".
+import { runOnce, type QueueNow } from './run.ts'
+import { numbersFrom } from './random.ts'
+
+export type Unknown =
+  /** No agent can run the job. */
+  | 'no_agent'
+  /** Too few jobs have ended to know how long they take. */
+  | 'no_history'
+  /** A job that comes first runs longer than any before it, so its end is not known. */
+  | 'overrun'
+  /** The lengths of the jobs that come first differ too much. */
+  | 'spread'
+  /** Too many jobs come first. */
+  | 'too_many_jobs'
+
+export type Estimate = { seconds: number } | { unknown: Unknown }
+
+const mostRuns = 25
+const leastRuns = 5
+/** Jobs that a run looks at, in all runs together, so that an estimate costs a bounded time. */
+const mostLooks = 500_000
+
+/** The middle four fifths of the runs may lie so many seconds apart, or as many as the job waits. */
+const steadySeconds = 60
+
+export function estimateStarts(now: QueueNow, seed = 1): Map<string, Estimate> {
+  const able = new Set(now.agents.flatMap(({ kinds }) => [...kinds]))
+  const runnable = now.jobs.filter(({ kind }) => able.has(kind))
+  const groups = new Set(runnable.map(({ kind, fair }) => `${kind} ${fair?.isMachine} ${fair?.share}`)).size
+  const jobs = runnable.slice(0, Math.max(1, Math.floor(mostLooks / leastRuns / Math.max(1, groups))))
+  const runs = Math.min(mostRuns, Math.floor(mostLooks / Math.max(1, jobs.length * groups)))
+  const random = numbersFrom(seed)
+  const found = Array.from({ length: Math.max(leastRuns, runs) }, () => runOnce({ ...now, jobs }, random))
+  const lacking: Unknown = jobs.some(({ lengths }) => lengths.length === 0) ? 'no_history' : 'overrun'
+  const estimates = new Map<string, Estimate>()
+  for (const { id, kind } of now.jobs) estimates.set(id, { unknown: able.has(kind) ? 'too_many_jobs' : 'no_agent' })
+  for (const { id } of jobs) estimates.set(id, judge(found.map((starts) => starts.get(id) ?? Infinity), lacking))
+  return estimates
+}
+
+function judge(starts: number[], lacking: Unknown): Estimate {
+  const sorted = starts.sort((a, b) => a - b)
+  const at = (part: number) => sorted[Math.round((sorted.length - 1) * part)] ?? Infinity
+  const [early, middle, late] = [at(0.1), at(0.5), at(0.9)]
+  if (late === Infinity) return { unknown: lacking }
+  return late - early > Math.max(steadySeconds, middle) ? { unknown: 'spread' } : { seconds: middle }
+}

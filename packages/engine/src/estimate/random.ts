@@ -1,0 +1,11 @@
+/** The same seed gives the same numbers, from 0 to below 1. */
+export function numbersFrom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    // mulberry32
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
