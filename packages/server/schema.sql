@@ -698,6 +698,17 @@ create table installation (
   constraint installation_only_check CHECK (is_only)
 );
 
+create table job_estimates (
+  job_id uuid not null,
+  organization_id uuid not null,
+  queue_id uuid not null,
+  estimated_at timestamp(3) with time zone not null,
+  estimated_start_at timestamp(3) with time zone not null,
+  constraint job_estimates_pkey PRIMARY KEY (job_id),
+  constraint job_estimates_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint job_estimates_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES cluster_queues(id) ON DELETE CASCADE
+);
+
 create table job_log_checkpoints (
   job_id uuid not null,
   organization_id uuid not null,
@@ -2111,6 +2122,8 @@ CREATE INDEX hosted_agents_agent ON hosted_agents USING btree (agent_id) WHERE (
 CREATE UNIQUE INDEX hosted_agents_job_key ON hosted_agents USING btree (job_id) WHERE (job_id IS NOT NULL);
 CREATE INDEX hosted_agents_queue ON hosted_agents USING btree (queue_id, state);
 CREATE INDEX idempotency_keys_age ON idempotency_keys USING btree (created_at);
+CREATE INDEX job_estimates_queue ON job_estimates USING btree (queue_id, estimated_at);
+CREATE INDEX job_estimates_time ON job_estimates USING btree (estimated_at);
 CREATE INDEX job_log_chunks_end ON job_log_chunks USING btree (job_id, ((byte_offset + size)));
 CREATE INDEX jobs_agent ON jobs USING btree (agent_id) WHERE (agent_id IS NOT NULL);
 CREATE INDEX jobs_build ON jobs USING btree (build_id, "position", created_at, id);

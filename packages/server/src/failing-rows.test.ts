@@ -728,6 +728,20 @@ const scenes: Partial<Record<Loop, Scene>> = {
     run: (ctx) => handlers.label_tests(ctx, {}),
     isDone: (id) => finds(sql`select from test_suites where id = ${id} and labels_checked_at > '2020-01-01'`),
   },
+  queue_estimates: {
+    table: 'job_estimates',
+    column: 'queue_id',
+    async make() {
+      const { org, queue, token } = await anAgentWorld(app)
+      await anAgent(app, token)
+      await aJob(org)
+      // New at all times of the scene.
+      await sql`update jobs set runnable_at = '2100-01-01' where queue_id = ${queue.id}`.execute(app.db)
+      return queue.id
+    },
+    run: poller('remember_estimates'),
+    isDone: (id) => finds(sql`select from job_estimates where queue_id = ${id}`),
+  },
   quarantines: {
     table: 'tests',
     column: 'suite_id',

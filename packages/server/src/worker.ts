@@ -4,6 +4,7 @@ import { assignSharesAgain } from './conductor/shares/share-key.ts'
 import { agentTimes, agentWatcher } from './conductor/lost-agents.ts'
 import { deleteBuilds, hasDeletedPipelines } from './conductor/delete-builds.ts'
 import { agentChannel, queueChannel } from './conductor/dispatch/wake.ts'
+import { rememberEstimates } from './conductor/estimates/remember.ts'
 import { deadlines, hasSweep, sweep } from './conductor/sweep.ts'
 import type { Config } from './config/config.ts'
 import type { Context } from './context.ts'
@@ -168,6 +169,7 @@ export const pollers: Readonly<Record<string, Poller<Context> & OverRows>> = {
     run: deleteBuilds,
     rows: ['builds_deleted'],
   },
+  remember_estimates: { everySeconds: 10, run: rememberEstimates, rows: ['queue_estimates'] },
   fire_schedules: { everySeconds: 1, hasWork: hasDue, run: fireDueSchedules, rows: ['schedules'] },
   update_statuses: {
     everySeconds: 1,

@@ -12,8 +12,8 @@ export type Unknown =
   | 'overrun'
   /** The lengths of the jobs that come first differ too much. */
   | 'spread'
-  /** Too many jobs come first. */
-  | 'too_many_jobs'
+  /** Too many jobs come first, or the queue has too many agents. */
+  | 'too_large'
 
 export type Estimate = { seconds: number } | { unknown: Unknown }
 
@@ -35,8 +35,16 @@ export function estimateStarts(now: QueueNow, seed = 1): Map<string, Estimate> {
   const found = Array.from({ length: Math.max(leastRuns, runs) }, () => runOnce({ ...now, jobs }, random))
   const lacking: Unknown = jobs.some(({ lengths }) => lengths.length === 0) ? 'no_history' : 'overrun'
   const estimates = new Map<string, Estimate>()
-  for (const { id, kind } of now.jobs) estimates.set(id, { unknown: able.has(kind) ? 'too_many_jobs' : 'no_agent' })
-  for (const { id } of jobs) estimates.set(id, judge(found.map((starts) => starts.get(id) ?? Infinity), lacking))
+  for (const { id, kind } of now.jobs)
+    estimates.set(id, { unknown: able.has(kind) ? 'too_large' : 'no_agent' })
+  for (const { id } of jobs)
+    estimates.set(
+      id,
+      judge(
+        found.map((starts) => starts.get(id) ?? Infinity),
+        lacking,
+      ),
+    )
   return estimates
 }
 

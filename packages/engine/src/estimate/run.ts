@@ -110,7 +110,9 @@ function choose(fair: FairQueue | null, heads: readonly WaitingJob[]): Chosen {
   const [first] = heads
   if (fair === null) return { job: first, charge: 0, after: null }
   const sharing = heads.flatMap((job) =>
-    job.fair === undefined || job.fair.share === null ? [] : [{ ...job.fair, share: job.fair.share, id: job.id, job }],
+    job.fair === undefined || job.fair.share === null
+      ? []
+      : [{ ...job.fair, share: job.fair.share, id: job.id, job }],
   )
   let chosen: Omit<Chosen, 'after'> = { job: sharing.length === 0 ? first : undefined, charge: 0 }
   const after = takeFairly(fair, sharing, {

@@ -20,7 +20,10 @@ export function slotTimes(
     // The times when the slots are free again, earliest first. Where the limit was lowered, more jobs hold slots than there are.
     const slots = holders.map(draw).sort((a, b) => a - b)
     const free = Math.max(0, limit - slots.length)
-    const frees = [...Array.from({ length: free }, () => 0), ...slots.slice(Math.max(0, slots.length - limit))]
+    const frees = [
+      ...Array.from({ length: free }, () => 0),
+      ...slots.slice(Math.max(0, slots.length - limit)),
+    ]
     for (const lengths of ahead) {
       const at = frees.shift() ?? 0
       frees.push(at + draw(lengths))

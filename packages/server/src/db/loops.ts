@@ -57,6 +57,7 @@ export const loops = {
   sign_in_links: 'a link that has expired',
   sso_starts: 'a sign-in that was not completed',
   status_reports: 'a commit status or comment to be reported',
+  queue_estimates: 'a queue with new waiting jobs',
   quarantines: 'a test whose quarantine is over',
   test_labels: 'a suite with new results',
   tests: 'a suite with tests that no longer run',

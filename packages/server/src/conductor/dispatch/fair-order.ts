@@ -5,7 +5,7 @@ import { machineSlots } from '@millrace/engine/fairness/shares.ts'
 import type { Db } from '../../db/pool.ts'
 import { readFairSettings } from './fair-queries.ts'
 
-interface MachinesNow {
+export interface MachinesNow {
   running: number
   slots: number
 }

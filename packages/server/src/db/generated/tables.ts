@@ -518,6 +518,13 @@ export interface Tables {
     last_backup_at: string | null
     last_backup_bytes: number | null
   }
+  job_estimates: {
+    job_id: string
+    organization_id: string
+    queue_id: string
+    estimated_at: string
+    estimated_start_at: string
+  }
   job_log_checkpoints: {
     job_id: string
     organization_id: string

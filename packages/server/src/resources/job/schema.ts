@@ -213,6 +213,37 @@ export const Job = Type.Object(
   { title: 'Job' },
 )
 
+const estimateCodes = [
+  'not_in_queue',
+  'queue_paused',
+  'on_demand',
+  'no_agent',
+  'agents_idle',
+  'concurrency_group',
+  'no_history',
+  'overrun',
+  'spread',
+  'too_large',
+] as const
+
+export type EstimateCode = (typeof estimateCodes)[number]
+
+/** Of jobs that wait. */
+export const estimateFields = {
+  estimated_start_at: orNull(
+    timestamp(
+      'When an agent will probably start the job, by what the last jobs of its queue took; null where that is not known.',
+    ),
+  ),
+  estimate_unknown: orNull(
+    Type.Object({
+      code: oneOf(estimateCodes, 'Why there is no estimate, for programs.'),
+      reason: text('The same as a sentence.'),
+    }),
+    'Why there is no estimate; null when there is one.',
+  ),
+}
+
 /** Of jobs in a list of several pipelines. */
 export const listedJobFields = {
   pipeline: Type.Object(

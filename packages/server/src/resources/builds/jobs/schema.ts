@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Job, State, AgentQueryRules } from '../../job/schema.ts'
+import { AgentQueryRules, estimateFields, Job, State } from '../../job/schema.ts'
 import { User } from '../../people/user/schema.ts'
 import { integer, oneOf, orNull, text, timestamp, Uuid, uuid } from '../../schema.ts'
 
@@ -112,6 +112,7 @@ export const Waiting = Type.Object(
     agent_query_rules: AgentQueryRules,
     jobs_ahead: orNull(integer('Jobs that come first in the queue, or in the concurrency group.')),
     eligible_agents: orNull(integer('Connected agents that could take the job, busy ones included.')),
+    ...estimateFields,
   },
   { title: 'JobWaiting' },
 )

@@ -4,10 +4,12 @@ import { stepStateOf } from '@millrace/engine/outcome.ts'
 import { isFinal, JOB_STATES, shownJobState, type JobState } from '@millrace/engine/states.ts'
 import type { Organization } from '../../../auth/caller.ts'
 import type { Context, RequestContext } from '../../../context.ts'
+import { estimateQueue, noEstimate } from '../../../conductor/estimates/estimate-queue.ts'
 import { findTurn } from '../../../conductor/dispatch/fair-order.ts'
 import { queueKey } from '../../../conductor/insert-jobs.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { ownArchitecture, readShape } from '../../clusters/queues/rules.ts'
+import { notInQueue, presentEstimate, type EstimateWire } from '../../job/estimate.ts'
 import { comingFirst, judgeScheduled, listed } from '../../job/waiting-reason.ts'
 import { presentUserOrNull } from '../../people/user/present.ts'
 import type { JobAddress } from '../../addresses/jobs.ts'
@@ -35,6 +37,7 @@ export async function explainWaiting(
     agent_query_rules: job.agent_query_rules,
     jobs_ahead: null,
     eligible_agents: null,
+    ...notInQueue,
     ...explained,
     waiting_on: waiting_on.slice(0, mostListed),
   }
@@ -126,6 +129,7 @@ async function explainGroup(
     reason: `The job waits for its turn in the concurrency group "${group}"${job.untrusted ? ' of forks' : ''}: ${holders.length} of ${limit} slots are held${held}, and ${comingFirst(ahead)}.`,
     concurrency: { group, limit, method: job.concurrency_method ?? 'ordered', held: holders.length },
     jobs_ahead: ahead,
+    ...(await estimateInGroup(ctx, org, job)),
     waiting_on: seen.map((holder) => ({
       type: 'job',
       id: holder.id,
@@ -137,6 +141,17 @@ async function explainGroup(
   }
 }
 
+async function estimateInGroup(
+  { db, now }: Context,
+  org: Organization,
+  { id, queue_id: queueId, agent_query_rules: rules }: waiting.WaitingJob,
+): Promise<EstimateWire> {
+  if (queueId === null) return notInQueue
+  const estimates = await estimateQueue(db, { organizationId: org.id, queueId }, now(), id)
+  const eligible = await waiting.countEligibleAgents(db, org.id, queueId, rules)
+  return presentEstimate(estimates.of(id, eligible))
+}
+
 async function explainQueue(ctx: Context, org: Organization, job: waiting.WaitingJob): Promise<Explained> {
   const queue = job.queue_id === null ? undefined : await waiting.findQueue(ctx.db, org.id, job.queue_id)
   if (queue === undefined) return { code: 'no_queue', reason: noQueue(job) }
@@ -146,6 +161,8 @@ async function explainQueue(ctx: Context, org: Organization, job: waiting.Waitin
   const turn = fairBy === 'none' ? undefined : await findTurn(ctx.db, org.id, queue.id, job.id)
   const jobsAhead = turn?.jobsAhead ?? (await waiting.countAheadInQueue(ctx.db, org.id, job.id))
   const eligibleAgents = await waiting.countEligibleAgents(ctx.db, org.id, queue.id, job.agent_query_rules)
+  const estimates = await estimateQueue(ctx.db, { organizationId: org.id, queueId: queue.id }, ctx.now())
+  const estimate = estimates.of(job.id, eligibleAgents)
   const shown = { ...seen, dispatch_paused_by: presentUserOrNull(ctx.config.url, queue.dispatch_paused_by) }
   return {
     ...judgeScheduled({
@@ -158,6 +175,7 @@ async function explainQueue(ctx: Context, org: Organization, job: waiting.Waitin
     queue: shown,
     jobs_ahead: jobsAhead,
     eligible_agents: eligibleAgents,
+    ...presentEstimate(estimate),
   }
 }
 
@@ -181,6 +199,7 @@ async function explainHosted(
     queue: { ...queue, dispatch_paused_by: null },
     jobs_ahead: await waiting.countAheadInQueue(ctx.db, org.id, job.id),
     eligible_agents: 0,
+    ...presentEstimate(noEstimate('on_demand')),
   }
 }
 

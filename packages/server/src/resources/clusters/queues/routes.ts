@@ -7,6 +7,7 @@ import * as clusters from '../clusters/queries.ts'
 import { countInQueues } from './counts.ts'
 import { createQueue } from './create.ts'
 import { deleteQueue } from './delete.ts'
+import { findEstimateErrors } from './estimate-errors.ts'
 import { findMetrics } from './metrics.ts'
 import { presentQueue } from './present.ts'
 import * as queues from './queries.ts'
@@ -64,7 +65,11 @@ const listWaitingJobsRoute = route({
   async handler({ ctx, org, caller, params, url }) {
     const queue = await queues.getInCluster(ctx.db, org.id, params.cluster, params.queue)
     const page = readPage(url)
-    const rows = await listWaitingJobs(ctx.db, org, caller, queue, { ...page, url: ctx.config.url })
+    const rows = await listWaitingJobs(ctx.db, org, caller, queue, {
+      ...page,
+      url: ctx.config.url,
+      now: ctx.now(),
+    })
     const shown = rows.slice(0, page.perPage).filter((job) => job !== null)
     return {
       ...okJson(`[${shown.join(',')}]`),
@@ -82,7 +87,8 @@ const getQueueMetricsRoute = route({
   answers: { 200: QueueMetrics },
   async handler({ ctx, org, params }) {
     const queue = await queues.getInCluster(ctx.db, org.id, params.cluster, params.queue)
-    return ok(await findMetrics(ctx.db, org.id, queue.id, ctx.now()))
+    const metrics = await findMetrics(ctx.db, org.id, queue.id, ctx.now())
+    return ok({ ...metrics, estimates: await findEstimateErrors(ctx.db, org.id, queue.id, ctx.now()) })
   },
 })
 

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Job, listedJobFields } from '../../job/schema.ts'
+import { estimateFields, Job, listedJobFields } from '../../job/schema.ts'
 import {
   boolean,
   described,
@@ -209,6 +209,7 @@ export const WaitingJob = Type.Object(
     waiting_reason: orNull(
       text('Why no agent has taken the job yet, for people; null in hosted queues that are not paused.'),
     ),
+    ...estimateFields,
     ...listedJobFields,
   },
   { title: 'WaitingJob' },
@@ -226,6 +227,17 @@ export const QueueMetrics = Type.Object(
       'Median wait of the jobs that started in the last 60 minutes; null without any.',
     ),
     wait_p95_seconds: Seconds('The wait that 95 % of these jobs did not exceed; null without any.'),
+    estimates: Type.Object(
+      {
+        jobs: integer('Jobs with an estimate that have started, or should have. At most 2,000.'),
+        p50_seconds: Seconds('Half of the estimates were wrong by at most so much; null without any.'),
+        p90_seconds: Seconds('90 % of the estimates were wrong by at most so much; null without any.'),
+      },
+      {
+        description:
+          'How far the first `estimated_start_at` of jobs was from their start in the last 7 days. Jobs that started at once have none.',
+      },
+    ),
     points: Type.Array(Type.Array(Type.Integer()), {
       description:
         'One entry a minute, oldest first: Unix milliseconds, jobs that waited, jobs that ran. Of at most 20,000 unfinished and 20,000 finished jobs.',

@@ -3,8 +3,10 @@ import type { Caller, Organization } from '../../../auth/caller.ts'
 import { visiblePipelines } from '../../../auth/pipeline-access.ts'
 import { dispatchOrder } from '../../../conductor/dispatch/claim.ts'
 import { fairPlaces, findMachines } from '../../../conductor/dispatch/fair-order.ts'
+import { estimateQueue } from '../../../conductor/estimates/estimate-queue.ts'
 import { isEligible } from '../../../conductor/dispatch/eligible.ts'
 import type { Db } from '../../../db/pool.ts'
+import { presentEstimate } from '../../job/estimate.ts'
 import { jobsInBuilds } from '../../job/job-json.ts'
 import { listedJobJson } from '../../job/listed-job.ts'
 import { judgeScheduled } from '../../job/waiting-reason.ts'
@@ -12,6 +14,7 @@ import type { QueueRow } from './queries.ts'
 
 interface Page {
   url: string
+  now: Date
   limit: number
   offset: number
 }
@@ -25,7 +28,7 @@ export async function listWaitingJobs(
   org: Organization,
   caller: Caller,
   queue: QueueRow,
-  { url, limit, offset }: Page,
+  { url, now, limit, offset }: Page,
 ): Promise<Array<string | null>> {
   const isFair = queue.fair_by !== 'none'
   const machines = isFair ? await findMachines(db, org.id, queue.id) : null
@@ -34,7 +37,7 @@ export async function listWaitingJobs(
     : sql`
         select j.id, j.agent_query_rules as rules, row_number() over (order by ${dispatchOrder}) as place from jobs j
         where j.organization_id = ${org.id} and j.queue_id = ${queue.id} and j.state = 'scheduled' order by ${dispatchOrder}`
-  const { rows } = await sql<{ job: string | null; rules: string[]; eligible: number }>`
+  const { rows } = await sql<{ id: string; job: string | null; rules: string[]; eligible: number }>`
     with waiting as materialized (
       ${ordered} limit ${limit} offset ${offset}),
     -- Most jobs of a queue have the same rules.
@@ -43,15 +46,17 @@ export async function listWaitingJobs(
         select count(*) from agents a
         where a.organization_id = ${org.id} and a.queue_id = ${queue.id} and ${isEligible(sql`wanted.rules`)}) as agents
       from (select distinct rules from waiting) wanted)
-    select case when ${visiblePipelines(org, caller)} then ${listedJobJson(url)} end as job, able.rules, able.agents as eligible
+    select j.id, case when ${visiblePipelines(org, caller)} then ${listedJobJson(url)} end as job, able.rules, able.agents as eligible
     from ${jobsInBuilds} join able on able.rules = j.agent_query_rules join waiting on waiting.id = j.id
     where j.organization_id = ${org.id} and j.id = any (array(select id from waiting))
     order by waiting.place`.execute(db)
-  return rows.map(({ job, rules, eligible }, index) => {
+  const estimates = await estimateQueue(db, { organizationId: org.id, queueId: queue.id }, now)
+  return rows.map(({ id, job, rules, eligible }, index) => {
     if (job === null) return null
     const own = JSON.stringify({
       position: offset + index + 1,
       waiting_reason: explain(queue, { rules, jobsAhead: offset + index, eligibleAgents: eligible }),
+      ...presentEstimate(estimates.of(id, eligible)),
     })
     return `${own.slice(0, -1)},${job.slice(1)}`
   })
