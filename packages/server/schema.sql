@@ -506,6 +506,18 @@ create table clusters (
   constraint clusters_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
 );
 
+create table code_owners (
+  pipeline_id uuid not null,
+  organization_id uuid not null,
+  repository text not null,
+  commit text not null,
+  content text not null,
+  read_at timestamp(3) with time zone not null,
+  constraint code_owners_pkey PRIMARY KEY (pipeline_id),
+  constraint code_owners_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint code_owners_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
+);
+
 create table commit_status_cursor (
   single boolean not null default true,
   xid bigint not null,
@@ -1904,6 +1916,7 @@ create table test_suites (
   quarantine_rule text,
   quarantine_days integer not null default 14,
   labels_checked_at timestamp(3) with time zone not null default now(),
+  owners_checked_at timestamp(3) with time zone not null default now(),
   constraint test_suites_pkey PRIMARY KEY (id),
   constraint test_suites_hash_key UNIQUE (token_hash),
   constraint test_suites_slug_key UNIQUE (organization_id, slug),
@@ -2107,6 +2120,7 @@ CREATE INDEX cluster_queues_page ON cluster_queues USING btree (cluster_id, crea
 CREATE INDEX cluster_secrets_page ON cluster_secrets USING btree (cluster_id, created_at, id);
 CREATE INDEX cluster_tokens_page ON cluster_tokens USING btree (cluster_id, created_at, id);
 CREATE INDEX clusters_page ON clusters USING btree (organization_id, created_at, id);
+CREATE INDEX code_owners_organization ON code_owners USING btree (organization_id);
 CREATE INDEX commit_statuses_build ON commit_statuses USING btree (build_id);
 CREATE INDEX commit_statuses_due ON commit_statuses USING btree (pipeline_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 CREATE INDEX commit_statuses_leased ON commit_statuses USING btree (pipeline_id, leased_until) WHERE (leased_until IS NOT NULL);

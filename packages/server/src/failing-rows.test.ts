@@ -741,6 +741,22 @@ const scenes: Partial<Record<Loop, Scene>> = {
     },
     run: poller('remember_estimates'),
     isDone: (id) => finds(sql`select from job_estimates where queue_id = ${id}`),
+    },
+  test_owners: {
+    table: 'test_suites',
+    column: 'id',
+    async make(org) {
+      const suite = newId()
+      await sql`
+        insert into test_suites (id, organization_id, name, slug, token_hash, owners_checked_at)
+        values (${suite}, ${org.id}, 'o', 'o', ${bytes()}, '2020-01-01')`.execute(app.db)
+      await sql`
+        insert into test_runs (id, organization_id, suite_id, key, created_at, updated_at)
+        values (${newId()}, ${org.id}, ${suite}, 'k', '2020-01-01', '2020-01-01')`.execute(app.db)
+      return suite
+    },
+    run: (ctx) => handlers.set_test_owners(ctx, {}),
+    isDone: (id) => finds(sql`select from test_suites where id = ${id} and owners_checked_at > '2020-01-01'`),
   },
   quarantines: {
     table: 'tests',
@@ -937,5 +953,6 @@ const ownLoops: string[] = [
   'resources/people/access-token/revoke-inactive.ts: for (const organizationId of token.lost) {',
   'resources/pipelines/pipelines/seal-plain.ts: for (const { id, organization_id: orgId, repository, webhook_token: token } of rows) {',
   "resources/tests/tests/quarantine.ts: for (const test of rows) await write(trx, suite.organizationId, suite.id, test, after, { kind: 'system' })",
+  'resources/tests/tests/set-owners.ts: for (const checkout of await listCheckouts(ctx.db, suite)) {',
   'webhooks/poll.ts: for (const move of found.moved.slice(0, mostMoves)) {',
 ]

@@ -225,6 +225,7 @@ const refusing: Handlers<unknown> = {
   seal_plain_secrets: refuse,
   checkpoint_log: refuse,
   send_invitation: refuse,
+  set_test_owners: refuse,
   compact_log: refuse,
   update_git_mirror: refuse,
 }

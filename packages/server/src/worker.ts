@@ -44,6 +44,7 @@ import { expireAll } from './resources/builds/retention/run.ts'
 import { expireTests } from './resources/tests/tests/expire.ts'
 import { labelTests } from './resources/tests/tests/label-tests.ts'
 import { endQuarantines } from './resources/tests/tests/quarantine.ts'
+import { setOwners } from './resources/tests/tests/set-owners.ts'
 import { fireDueSchedules } from './resources/pipelines/schedules/fire.ts'
 import { hasDue, scheduleTimes } from './resources/pipelines/schedules/queries.ts'
 import { loadSnapshots } from './resources/notifications/services/load-snapshots.ts'
@@ -93,6 +94,7 @@ export const handlers: Handlers<Context> = {
   revoke_inactive_tokens: revokeInactiveTokens,
   seal_plain_secrets: sealPlainSecrets,
   send_invitation: sendInvitation,
+  set_test_owners: setOwners,
   update_git_mirror: updateMirror,
 }
 
@@ -262,6 +264,7 @@ export const rowsOfTasks: Readonly<Record<Kind, OverRows['rows']>> = {
   revoke_inactive_tokens: ['tokens_inactive'],
   seal_plain_secrets: ['secrets'],
   send_invitation: oneRow,
+  set_test_owners: ['test_owners'],
   update_git_mirror: oneRow,
 }
 

@@ -60,6 +60,7 @@ export const loops = {
   queue_estimates: 'a queue with new waiting jobs',
   quarantines: 'a test whose quarantine is over',
   test_labels: 'a suite with new results',
+  test_owners: 'a suite with new results whose owners are not known',
   tests: 'a suite with tests that no longer run',
   token_use: 'a token that was used',
   tokens_inactive: 'a token that was idle for long',

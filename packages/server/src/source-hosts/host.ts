@@ -1,6 +1,7 @@
 // A source host keeps repositories. Each host has a folder, and hosts.ts lists them all.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { OutboundClient, OutboundResponse } from '../lib/outbound.ts'
+import type { CodeOwnersDialect } from '../lib/code-owners.ts'
 import type { ExpiringCache } from '../lib/expiring-cache.ts'
 import type { Fork, HostEvent, Pull } from './events.ts'
 import type { HostComment } from './comments.ts'
@@ -27,6 +28,8 @@ export interface SourceHost {
   hooks: HookApi | null
   /** Null: the host has no API that lists pull requests with their commits. */
   pullRequests: PullRequestApi | null
+  /** Null: the host knows no CODEOWNERS, or reads it in another way than GitHub and GitLab. */
+  codeOwners: CodeOwnersApi | null
 }
 
 export type ProviderId =
@@ -142,6 +145,15 @@ export interface HostRepository {
 export interface ListedPull {
   number: string
   pull: Pull
+}
+
+export interface CodeOwnersApi {
+  dialect: CodeOwnersDialect
+  /** Where the host looks for the file, in its order. */
+  paths: readonly string[]
+  /** The file at a commit, as it is. Besides those of the token it needs these headers. */
+  fileRequest(repository: string, path: string, commit: string): ApiRequest
+  headers: Readonly<Record<string, string>>
 }
 
 export interface PullRequestApi {

@@ -31,6 +31,7 @@ export interface Kinds {
   report_overdue_statuses: NoPayload
   revoke_inactive_tokens: NoPayload
   seal_plain_secrets: NoPayload
+  set_test_owners: NoPayload
   /** The code of the invitation's link, sealed. */
   send_invitation: { invitation_id: string; organization_id: string; sealed: string; key_id: string }
   update_git_mirror: { git_mirror_id: string }
@@ -70,4 +71,5 @@ export const schedule: Readonly<Record<CronKind, string>> = {
   report_overdue_statuses: '* * * * *',
   revoke_inactive_tokens: '7 * * * *',
   seal_plain_secrets: '52 * * * *',
+  set_test_owners: '* * * * *',
 }

@@ -24,6 +24,8 @@ interface ApiAnswer {
   status?: number
   headers?: Record<string, string>
   body?: unknown
+  /** Instead of `body`, as it is. */
+  text?: string
 }
 
 interface HostedRepository {
@@ -58,8 +60,8 @@ export async function aGitHost(): Promise<TestGitHost> {
     if (host.api === null || !path.startsWith('/api/')) return serve(directory, request, response)
     const answer = host.api(path, request.headers)
     if (answer === null) return
-    const { status = 200, headers = {}, body } = answer
-    response.writeHead(status, headers).end(body === undefined ? '' : JSON.stringify(body))
+    const { status = 200, headers = {}, body, text } = answer
+    response.writeHead(status, headers).end(text ?? (body === undefined ? '' : JSON.stringify(body)))
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

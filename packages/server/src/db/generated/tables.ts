@@ -382,6 +382,14 @@ export interface Tables {
     created_at: Generated<string>
     created_by: string | null
   }
+  code_owners: {
+    pipeline_id: string
+    organization_id: string
+    repository: string
+    commit: string
+    content: string
+    read_at: string
+  }
   commit_status_cursor: {
     single: Generated<boolean>
     xid: number
@@ -1372,6 +1380,7 @@ export interface Tables {
     quarantine_rule: string | null
     quarantine_days: Generated<number>
     labels_checked_at: Generated<string>
+    owners_checked_at: Generated<string>
   }
   tests: {
     organization_id: string

@@ -18,6 +18,7 @@ export const azureDevOps: SourceHost = {
   // A webhook is one subscription for each event.
   hooks: null,
   pullRequests: listedPulls,
+  codeOwners: null,
   token: storedToken('millrace', (secret) => ({
     ...jsonHeaders,
     Authorization: `Basic ${Buffer.from(`:${secret}`).toString('base64')}`,

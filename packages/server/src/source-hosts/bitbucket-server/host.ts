@@ -20,5 +20,6 @@ export const bitbucketServer: SourceHost = {
   repositories,
   hooks,
   pullRequests: listedPulls,
+  codeOwners: null,
   token: storedToken('x-token-auth', (secret) => ({ ...jsonHeaders, Authorization: `Bearer ${secret}` })),
 }

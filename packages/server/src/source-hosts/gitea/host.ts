@@ -19,6 +19,7 @@ export const hostOf = (type: 'gitea' | 'forgejo' | 'gogs', name: string, webhook
   repositories,
   hooks: hooksOfType(type),
   pullRequests: listedPulls,
+  codeOwners: null,
   token: storedToken('oauth2', (secret) => ({ ...jsonHeaders, Authorization: `token ${secret}` })),
 })
 

@@ -1,4 +1,5 @@
 import type { SourceHost } from '../host.ts'
+import { codeOwners } from './code-owners.ts'
 import { hooks } from './hooks.ts'
 import { listedPulls } from './listed-pulls.ts'
 import { appRepositories, repositories } from './repositories.ts'
@@ -21,6 +22,7 @@ export const github: SourceHost = {
   repositories,
   hooks,
   pullRequests: listedPulls,
+  codeOwners,
 }
 
 export const githubApp: SourceHost = {

@@ -1,6 +1,7 @@
 import { jsonHeaders, storedToken } from '../api.ts'
 import type { SourceHost } from '../host.ts'
 import { comments } from './comments.ts'
+import { codeOwners } from './code-owners.ts'
 import { hooks } from './hooks.ts'
 import { listedPulls } from './listed-pulls.ts'
 import { repositories } from './repositories.ts'
@@ -18,5 +19,6 @@ export const gitlab: SourceHost = {
   repositories,
   hooks,
   pullRequests: listedPulls,
+  codeOwners,
   token: storedToken('oauth2', (secret) => ({ ...jsonHeaders, 'PRIVATE-TOKEN': secret })),
 }

@@ -10,4 +10,5 @@ export const gogs: SourceHost = {
   comments: null,
   hooks: { ...hooksOfType('gogs', ['create', 'delete', 'push']), testRequest: null },
   pullRequests: null,
+  codeOwners: null,
 }

@@ -14,4 +14,5 @@ export const plain: SourceHost = {
   repositories: null,
   hooks: null,
   pullRequests: null,
+  codeOwners: null,
 }

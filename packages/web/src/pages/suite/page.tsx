@@ -82,6 +82,7 @@ function Tests({ address, view, q }: TestsProps) {
             look: 'optional',
             render: ({ state }) => <StateBadge kind="test" state={state} isQuiet />,
           },
+          { head: 'Owner', look: 'aside', render: ({ owner }) => owner ?? '–' },
           { head: 'Passes', look: 'number', render: ({ reliability }) => shownShare(reliability) },
           { head: 'Takes', look: 'number', render: ({ duration_avg: seconds }) => shownSeconds(seconds) },
           { head: 'p95', look: 'aside', render: ({ duration_p95: seconds }) => shownSeconds(seconds) },

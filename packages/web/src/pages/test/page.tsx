@@ -45,6 +45,7 @@ const factsOf = (test: KnownTest) =>
     ['Repairs', test.quarantine?.owner?.name],
     ['Ends', test.quarantine && <TimeOrNever key="ends" at={test.quarantine.expires_at} />],
     ['Labels', test.labels.length === 0 ? null : test.labels.join(', ')],
+    ['Owner', test.owner],
     ['Location', test.location],
     ['Passes', `${shownShare(test.reliability)} of ${test.executions_count.toLocaleString()} in 7 days`],
     [

@@ -47,7 +47,7 @@ function presentQuarantine(test: TestRow): Static<typeof Test>['quarantine'] {
 }
 
 export function presentBuildTest(url: string, orgSlug: string, test: BuildTestRow): Static<typeof BuildTest> {
-  const { id, scope, name, location, file_name, state, labels } = test
+  const { id, scope, name, location, file_name, state, labels, owner } = test
   return {
     id,
     ...addressesOf(url, orgSlug, test),
@@ -57,6 +57,7 @@ export function presentBuildTest(url: string, orgSlug: string, test: BuildTestRo
     file_name,
     state,
     labels,
+    owner,
     ...presentCounts(test),
     ...presentDurations(test),
   }

@@ -59,6 +59,7 @@ export interface BuildTestRow extends Identity, Counts {
   file_name: string | null
   state: TestState
   labels: string[]
+  owner: string | null
   duration_avg: number | null
   duration_sum: number | null
   duration_min: number | null
@@ -123,6 +124,8 @@ export interface TestFilter {
   state: TestState | null
   withLabels: readonly string[]
   withoutLabels: readonly string[]
+  /** Null: any or none. */
+  owners: readonly string[] | null
   /** A part of scope, name or location. */
   search: string | null
   /** `some`: at least once in the period; `all`: always. */
@@ -159,13 +162,21 @@ const escaped = (text: string) => `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`
 const hasText = (search: string) =>
   sql`(t.scope || ' ' || t.name ilike ${escaped(search)} or t.location ilike ${escaped(search)})`
 
-function conditionsOf({ state, withLabels, withoutLabels, search, result }: TestFilter): RawBuilder<unknown> {
+function conditionsOf({
+  state,
+  withLabels,
+  withoutLabels,
+  owners,
+  search,
+  result,
+}: TestFilter): RawBuilder<unknown> {
   const hasLabel = (name: string) => sql`exists (
     select from test_labels l where l.suite_id = t.suite_id and l.test_id = t.id and l.name = ${name})`
   const conditions = [
     ...(state === null ? [] : [sql`t.state = ${state}`]),
     ...withLabels.map(hasLabel),
     ...withoutLabels.map((name) => sql`not ${hasLabel(name)}`),
+    ...(owners === null ? [] : [sql`string_to_array(t.owner, ' ') && ${owners}::text[]`]),
     ...(search === null ? [] : [hasText(search)]),
     ...(result === null ? [] : [resultCondition(result)]),
   ]
@@ -377,7 +388,7 @@ export async function listOfBuild(
             : sql`bool_and(t.result = ${wanted})`
       }
     )
-    select ran.*, s.slug as suite_slug, coalesce(known.state, 'enabled') as state,
+    select ran.*, s.slug as suite_slug, coalesce(known.state, 'enabled') as state, known.owner,
       array(select l.name from test_labels l where l.suite_id = ran.suite_id and l.test_id = ran.id order by l.name) as labels
     from ran join test_suites s on s.id = ran.suite_id
     left join tests known on known.suite_id = ran.suite_id and known.id = ran.id

@@ -41,20 +41,22 @@ interface ListQuery {
   label?: string | undefined
   labels?: string | undefined
   state?: TestFilter['state'] | undefined
+  owners?: string | undefined
   search?: string | undefined
   tags?: string | undefined
   sort_by?: TestOrder['by'] | undefined
   order?: TestOrder['direction'] | undefined
 }
 
-export function readFilter({ label, labels, state, search, tags }: ListQuery): TestFilter {
+export function readFilter({ label, labels, state, owners, search, tags }: ListQuery): TestFilter {
   if (label !== undefined && labels !== undefined) throw badRequest('label cannot be combined with labels.')
-  const names = label === undefined ? split(labels ?? '') : [label]
+  const names = label === undefined ? split('labels', labels ?? '') : [label]
   const isExcluded = (name: string) => label === undefined && name.startsWith('!')
   return {
     state: state ?? null,
     withLabels: names.filter((name) => !isExcluded(name)),
     withoutLabels: names.filter(isExcluded).map((name) => name.slice(1)),
+    owners: owners === undefined ? null : split('owners', owners),
     search: search?.trim() || null,
     result: readResult(tags ?? ''),
   }
@@ -62,18 +64,18 @@ export function readFilter({ label, labels, state, search, tags }: ListQuery): T
 
 const mostNames = 20
 
-function split(given: string): string[] {
+function split(field: string, given: string): string[] {
   const names = given
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '')
-  if (names.length > mostNames) throw badRequest(`labels may name ${mostNames}.`)
+  if (names.length > mostNames) throw badRequest(`${field} may name ${mostNames}.`)
   return names
 }
 
 /** Results have no other tags here. */
 function readResult(given: string): TestFilter['result'] {
-  const tags = split(given)
+  const tags = split('tags', given)
   const [tag] = tags
   if (tag === undefined) return null
   const [, sign, ended] = /^result:([~^]?)(passed|failed)$/.exec(tag) ?? []

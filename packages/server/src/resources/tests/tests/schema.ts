@@ -16,6 +16,12 @@ const Labels = Type.Array(Type.String(), {
   description: 'Labels of the test. `flaky` is set and removed by the server, too.',
 })
 
+const Owner = orNull(
+  text(
+    'Who owns the file of the test by CODEOWNERS of the default branch, separated by spaces; null: nobody, or not known.',
+  ),
+)
+
 const WebUrl = text('The page of the test.')
 
 const Named = Type.Object({ id: Uuid, name: text('Name of the person.') })
@@ -51,7 +57,7 @@ export const Test = Type.Object(
     url: Type.String(),
     web_url: WebUrl,
     file_name: orNull(text('File that the test is in; null when the sender did not say.')),
-    owner: orNull(text('Who owns the file of the test; null: not known.')),
+    owner: Owner,
     labels: Labels,
     state: oneOf(
       states,
@@ -125,6 +131,7 @@ export const BuildTest = Type.Object(
       'Whether the test counts: failures of a muted one do not, and a skipped one is not to run.',
     ),
     labels: Labels,
+    owner: Owner,
     ...counts,
     duration_avg: SecondsOrNull,
     duration_sum: SecondsOrNull,
@@ -171,6 +178,9 @@ export const TestListQuery = {
     text('Tests with all of these labels, separated by commas; with `!`, without the label.'),
   ),
   state: Type.Optional(oneOf(states, 'Tests in this state.')),
+  owners: Type.Optional(
+    text('Tests that one of these owns, separated by commas, as CODEOWNERS names them: `@acme/web`.'),
+  ),
   search: Type.Optional(
     Type.String({ maxLength: 200, description: 'Tests with this text in scope, name or location.' }),
   ),

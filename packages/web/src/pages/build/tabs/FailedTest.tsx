@@ -19,6 +19,8 @@ export function FailedTest({ test }: { test: Schemas['BuildTest'] }) {
         <a href={new URL(test.web_url).pathname}>{test.name}</a>
       </span>
       {test.state !== 'enabled' && <StateBadge kind="test" state={test.state} />}
+      {test.labels.length > 0 && <span className="muted">{test.labels.join(', ')}</span>}
+      {test.owner !== null && <span className="muted">owned by {test.owner}</span>}
       {passed > 0 && (
         <span className="muted">
           <Icon name="triangle-alert" size={14} /> flaky: {failed} failed, {passed} passed
