@@ -952,7 +952,7 @@ const ownLoops: string[] = [
   'resources/notifications/services/load-snapshots.ts: for (const { orgId, buildId } of builds) {',
   'resources/people/access-token/revoke-inactive.ts: for (const organizationId of token.lost) {',
   'resources/pipelines/pipelines/seal-plain.ts: for (const { id, organization_id: orgId, repository, webhook_token: token } of rows) {',
-  "resources/tests/tests/quarantine.ts: for (const test of rows) await write(trx, suite.organizationId, suite.id, test, after, { kind: 'system' })",
+  'resources/tests/tests/quarantine.ts: for (const test of rows)',
   'resources/tests/tests/set-owners.ts: for (const checkout of await listCheckouts(ctx.db, suite)) {',
   'webhooks/poll.ts: for (const move of found.moved.slice(0, mostMoves)) {',
 ]

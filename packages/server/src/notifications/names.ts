@@ -34,6 +34,11 @@ export const eventNames = [
   'agent.stopped',
   'agent.blocked',
   'cluster_token.registration_blocked',
+  'test.flaky',
+  'test.muted',
+  'test.skipped',
+  'test.enabled',
+  'test.quarantine_expired',
 ] as const
 
 export type EventName = (typeof eventNames)[number]

@@ -53,6 +53,8 @@ export interface MessageData {
   step?: StepSnapshot
   agent?: Shown
   cluster_token?: Shown
+  test?: Shown
+  suite?: Shown
   /** As the audit log shows it. */
   audit_event?: AuditEventShown
   /** The first few failed jobs, for builds that are failing or have ended. */

@@ -23,6 +23,14 @@ export interface Snapshots {
     builds: ReadonlyArray<{ orgId: string; buildId: string }>,
   ): Promise<Map<string, ConditionFacts>>
   clusterTokens: Render<Shown>
+  /** By test. All of them are in these suites. */
+  tests(
+    db: Db,
+    orgIds: readonly string[],
+    suiteIds: readonly string[],
+    ids: readonly string[],
+  ): Promise<Map<string, { test: Shown; suite: Shown }>>
+  people: Render<Person>
   auditEvents: Render<AuditEventShown>
   /** Only steps that have entries in `notify`. */
   steps: Render<{ step: StepSnapshot; type: string; notify: readonly NotifyEntry[] }>

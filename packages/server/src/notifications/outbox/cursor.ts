@@ -39,6 +39,9 @@ interface EventData {
   cluster_token_id?: string
   blocked_ip?: string
   audit_event_id?: string
+  test_id?: string
+  suite_id?: string
+  person_id?: string
 }
 
 interface Window {

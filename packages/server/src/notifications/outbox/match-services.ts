@@ -28,7 +28,7 @@ export interface Listener {
   listening_since: string
 }
 
-/** Where something happened. A build has a branch and a pipeline; an agent has only a cluster. */
+/** Where something happened. A build has a branch and a pipeline; an agent has only a cluster; a suite may have a pipeline. */
 interface Origin {
   branch: string | null
   pipelineId: string | null
@@ -54,8 +54,14 @@ export async function matchServices(
   )
   const buildIds = unique(wanted.flatMap(({ trigger }) => trigger.row.build_id ?? []))
   const builds = await findOrigins(trx, [...orgIds], buildIds)
+  const suiteIds = unique(wanted.flatMap(({ trigger }) => trigger.row.data.suite_id ?? []))
+  const suites = await findOriginsOfSuites(trx, [...orgIds], suiteIds)
+  const originOf = ({ build_id: buildId, data }: ServiceTrigger['row']) => {
+    if (buildId !== null) return builds.get(buildId)
+    return data.suite_id === undefined ? originOfAgent(data.cluster_id) : suites.get(data.suite_id)
+  }
   return wanted.filter(({ trigger: { row }, listener }) => {
-    const origin = row.build_id === null ? originOfAgent(row.data.cluster_id) : builds.get(row.build_id)
+    const origin = originOf(row)
     return origin !== undefined && isInScope(listener, origin)
   })
 }
@@ -131,6 +137,22 @@ async function findOrigins(
       ${isPreflight} as "isPreflight"
     from builds b join pipelines p on p.id = b.pipeline_id
     where b.organization_id = any (${orgIds}::uuid[]) and b.id = any (${buildIds}::uuid[])`.execute(db)
+  return new Map(rows.map(({ id, ...origin }) => [id, origin]))
+}
+
+/** By suite; deleted ones are left out. */
+async function findOriginsOfSuites(
+  db: Db,
+  orgIds: readonly string[],
+  suiteIds: readonly string[],
+): Promise<Map<string, Origin>> {
+  if (suiteIds.length === 0) return new Map()
+  const { rows } = await sql<Origin & { id: string }>`
+    select s.id, null as branch, s.pipeline_id as "pipelineId", p.cluster_id as "clusterId", false as "isPreflight",
+      array(select t.team_id from team_pipelines t where t.pipeline_id = p.id
+        union select t.team_id from team_suites t where t.suite_id = s.id) as "teamIds"
+    from test_suites s left join pipelines p on p.id = s.pipeline_id
+    where s.organization_id = any (${orgIds}::uuid[]) and s.id = any (${suiteIds}::uuid[])`.execute(db)
   return new Map(rows.map(({ id, ...origin }) => [id, origin]))
 }
 

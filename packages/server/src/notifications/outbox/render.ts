@@ -27,8 +27,9 @@ export async function renderMessages(
 
 type RenderedBy<D> = D extends Render<infer T> ? Map<string, T> : never
 type Rendered = {
-  [Name in Exclude<keyof Snapshots, 'organizations' | 'facts'>]: RenderedBy<Snapshots[Name]>
+  [Name in Exclude<keyof Snapshots, 'organizations' | 'facts' | 'tests'>]: RenderedBy<Snapshots[Name]>
 } & {
+  tests: Awaited<ReturnType<Snapshots['tests']>>
   organizations: Map<string, Shown>
 }
 
@@ -38,6 +39,7 @@ async function renderAll(
   triggers: readonly EventTrigger[],
 ): Promise<Rendered> {
   const orgIds = [...new Set(triggers.map(({ row }) => row.organization_id))]
+  const suiteIds = [...new Set(triggers.flatMap(({ row }) => row.data.suite_id ?? []))]
   const render = <T>(by: Render<T>, idOf: (trigger: EventTrigger) => string | null | undefined) => {
     const ids = new Set(triggers.flatMap((trigger) => idOf(trigger) ?? []))
     return ids.size === 0 ? Promise.resolve(new Map<string, T>()) : by(trx, orgIds, [...ids])
@@ -50,6 +52,11 @@ async function renderAll(
     failedJobs: await render(snapshots.failedJobs, (one) => (hasFailures(one) ? one.row.build_id : null)),
     auditEvents: await render(snapshots.auditEvents, ({ row }) => row.data.audit_event_id),
     agents: await render(snapshots.agents, ({ row }) => row.data.agent_id),
+    tests: await render(
+      (db, orgs, ids) => snapshots.tests(db, orgs, suiteIds, ids),
+      ({ row }) => row.data.test_id,
+    ),
+    people: await render(snapshots.people, ({ row }) => row.data.person_id),
     clusterTokens: await render(snapshots.clusterTokens, ({ row }) => row.data.cluster_token_id),
     steps: await render(snapshots.steps, ({ event, row }) =>
       isStepEventName(event) ? row.data.step_id : null,
@@ -64,6 +71,7 @@ function dataOf(trigger: EventTrigger, rendered: Rendered): MessageData | null {
   const organization = rendered.organizations.get(row.organization_id)
   if (organization === undefined) return null
   if (isAuditEventName(trigger.event)) return auditData(row.data.audit_event_id, organization, rendered)
+  if (row.data.test_id !== undefined) return testData(trigger, organization, rendered)
   if (row.build_id === null) return agentData(trigger, organization, rendered)
   const build = rendered.builds.get(row.build_id)
   const pipeline = rendered.pipelines.get(row.pipeline_id ?? '')
@@ -106,6 +114,28 @@ function auditData(
 ): MessageData | null {
   const event = auditEvents.get(id ?? '')
   return event === undefined ? null : { states: [], sender: null, organization, audit_event: event }
+}
+
+const stateAfter: Readonly<Record<string, string>> = {
+  'test.muted': 'muted',
+  'test.skipped': 'skipped',
+  'test.enabled': 'enabled',
+  'test.quarantine_expired': 'enabled',
+}
+
+/** Its state may have changed since. */
+function testData(
+  { event, row, states }: EventTrigger,
+  organization: Shown,
+  { tests, people }: Rendered,
+): MessageData | null {
+  const found = tests.get(row.data.test_id ?? '')
+  if (found === undefined) return null
+  const { test, suite } = found
+  const state = stateAfter[event] ?? test['state']
+  const quarantine = state === test['state'] ? test['quarantine'] : null
+  const sender = people.get(row.data.person_id ?? '') ?? null
+  return { states, sender, organization, test: { ...test, state, quarantine }, suite }
 }
 
 function agentData(

@@ -21,12 +21,28 @@ export const detailTypes: Readonly<Record<EventName | AuditEventName, string>> =
   'agent.stopped': 'Agent Stopped',
   'agent.blocked': 'Agent Blocked',
   'cluster_token.registration_blocked': 'Cluster Token Registration Blocked',
+  'test.flaky': 'Test Became Flaky',
+  'test.muted': 'Test Muted',
+  'test.skipped': 'Test Skipped',
+  'test.enabled': 'Test Enabled',
+  'test.quarantine_expired': 'Test Quarantine Expired',
   'audit.logged': 'Audit Event Logged',
 }
 
 /** `deliveryId` is the same for every attempt, so that receivers can recognize duplicates. */
 export function detailOf(message: Message, deliveryId: string, withMetaData: boolean): Shown {
-  const { build, job, agent, pipeline, organization, cluster_token: token, audit_event, more } = message
+  const {
+    build,
+    job,
+    agent,
+    pipeline,
+    organization,
+    cluster_token: token,
+    test,
+    suite,
+    audit_event,
+    more,
+  } = message
   return {
     version: 1,
     delivery_id: deliveryId,
@@ -38,6 +54,8 @@ export function detailOf(message: Message, deliveryId: string, withMetaData: boo
     ...(token && {
       token: { uuid: token['id'], created_at: token['created_at'], description: token['description'] },
     }),
+    ...(test && { test: testDetail(test) }),
+    ...(suite && { suite: { uuid: suite['id'], ...pick(suite, ['slug', 'name']) } }),
     ...(audit_event && { event: auditDetail(audit_event), actor: audit_event.actor }),
     ...(pipeline && {
       pipeline: {
@@ -94,6 +112,11 @@ const auditDetail = ({ id, type, occurred_at, subject, context, data }: AuditEve
   subject_uuid: subject.uuid,
   subject_name: subject.name,
   context: JSON.stringify(context),
+})
+
+const testDetail = (test: Shown): Shown => ({
+  uuid: test['id'],
+  ...pick(test, ['scope', 'name', 'location', 'file_name', 'owner', 'labels', 'state', 'quarantine']),
 })
 
 const agentDetail = (agent: Shown): Shown => ({

@@ -12,6 +12,7 @@ const pipeline = { id: 'p', created_at: at, provider: { webhook_url: '' }, steps
 const job = { id: 'j', started_at: at, retry_source: null }
 const agent = { id: 'a', connected_at: at, meta_data: ['queue=default'] }
 const token = { id: 't', created_at: at }
+const ofTest = { test: { id: 't', first_seen_at: at }, suite: { id: 's' } }
 
 const ofBuild = { build, pipeline }
 const ofJob = { job, build, pipeline }
@@ -45,6 +46,11 @@ const bodies: Readonly<Record<EventName, { keys: string[]; data: Partial<Omit<Me
     keys: ['blocked_ip', 'cluster_token'],
     data: { cluster_token: token, more: { blocked_ip: '192.0.2.1' } },
   },
+  'test.flaky': { keys: ['test', 'suite'], data: ofTest },
+  'test.muted': { keys: ['test', 'suite'], data: ofTest },
+  'test.skipped': { keys: ['test', 'suite'], data: ofTest },
+  'test.enabled': { keys: ['test', 'suite'], data: ofTest },
+  'test.quarantine_expired': { keys: ['test', 'suite'], data: ofTest },
 }
 
 const settings = {

@@ -134,7 +134,7 @@ function bodyOf(service: Service, message: Message): string {
 
 function subjects(
   service: Service,
-  { event, organization, build, pipeline, job, step, agent, cluster_token, more }: Message,
+  { event, organization, build, pipeline, job, step, agent, cluster_token, test, suite, more }: Message,
 ): Shown {
   if (event === 'ping') {
     const { url } = settingsOf(service)
@@ -150,6 +150,8 @@ function subjects(
     ...(pipeline && { pipeline }),
     ...(agent && { agent }),
     ...(cluster_token && { cluster_token }),
+    ...(test && { test }),
+    ...(suite && { suite }),
   }
 }
 

@@ -20,6 +20,7 @@ import { presentOrganization } from '../../people/organizations/present.ts'
 import * as organizations from '../../people/organizations/queries.ts'
 import { presentPipeline } from '../../pipelines/pipelines/present.ts'
 import * as pipelines from '../../pipelines/pipelines/queries.ts'
+import { loadTests } from '../../tests/tests/snapshots.ts'
 
 const mostFailedJobs = 10
 
@@ -144,6 +145,18 @@ export function loadSnapshots(url: string): Snapshots {
           return [id, { step, type: kind, notify }]
         }),
       )
+    },
+
+    tests: (db, orgIds, suiteIds, ids) => loadTests(db, url, orgIds, suiteIds, ids),
+
+    async people(db, orgIds, ids) {
+      const { rows } = await sql<Person>`
+        select u.id, u.name from users u
+        where u.id = any (${ids}::uuid[]) and exists (
+          select from organization_members m where m.organization_id = any (${orgIds}::uuid[]) and m.user_id = u.id)`.execute(
+        db,
+      )
+      return new Map(rows.map((row) => [row.id, row]))
     },
 
     async clusterTokens(db, orgIds, ids) {

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { byCaller, recordAudit } from '../../../audit/record.ts'
 import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
+import { publishTests } from '../../../events/tests.ts'
 import { forbidden, validationFailed } from '../../../lib/errors.ts'
 import * as suites from '../suites/queries.ts'
 import { flakyLabel } from './label-tests.ts'
@@ -24,11 +25,16 @@ export async function changeLabels(
     if (!suite.may_quarantine) throw forbidden()
     const test = await tests.lockInSuite(trx, org, caller, suite.id, testId)
     if (operator === 'add') {
-      await sql`
+      const { rows: added } = await sql<{ name: string; is_new: boolean }>`
         insert into test_labels as l (organization_id, suite_id, test_id, name, source, set_by, set_at)
         select ${org.id}, ${suite.id}, ${test.id}, name, 'person', ${caller.user.id}, ${at} from unnest(${names}::text[]) name
         on conflict (suite_id, test_id, name) do update set source = 'person', set_by = excluded.set_by,
-          set_at = excluded.set_at where l.source = 'detected'`.execute(trx)
+          set_at = excluded.set_at where l.source = 'detected'
+        returning name, xmax = 0 as is_new`.execute(trx)
+      if (added.some(({ name, is_new: isNew }) => isNew && name === flakyLabel)) {
+        const changed = { organizationId: org.id, suiteId: suite.id, ids: [test.id] }
+        await publishTests(trx, 'test.flaky', changed, caller.user.id, at)
+      }
     } else {
       await sql`
         delete from test_labels where suite_id = ${suite.id} and test_id = ${test.id} and name = any (${names}::text[])`.execute(

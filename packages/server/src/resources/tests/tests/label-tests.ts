@@ -4,6 +4,7 @@ import type { Context } from '../../../context.ts'
 import { eachRowApart, mayBeTried } from '../../../db/each-row.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
+import { publishTests } from '../../../events/tests.ts'
 import { countingRuns, findEvidence, type Execution, type FlakyRules } from './flakiness.ts'
 import { quarantineByRule } from './quarantine.ts'
 
@@ -66,6 +67,8 @@ async function labelSuite(ctx: Context, suite: DueSuite): Promise<void> {
   }
   await inTransaction(ctx.db, async (trx) => {
     const labelled = await addLabels(trx, suite, flaky, now.toISOString())
+    const { id: suiteId, organizationId } = suite
+    await publishTests(trx, 'test.flaky', { organizationId, suiteId, ids: labelled }, null, now.toISOString())
     await sql`
       delete from test_labels where suite_id = ${suite.id} and name = ${flakyLabel} and source = 'detected'
         and test_id = any (${steady}::uuid[])`.execute(trx)

@@ -1,11 +1,12 @@
 // Mutes, skips and enables tests: by hand, by the rule of a suite, and at the end of a quarantine. Each with its audit event.
 // The server decides no exit status: clients ask for the list.
 import { sql } from 'kysely'
-import { byCaller, recordAudit, type Origin } from '../../../audit/record.ts'
+import { byCaller, recordAudit } from '../../../audit/record.ts'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Context, RequestContext } from '../../../context.ts'
 import { eachRowApart, mayBeTried } from '../../../db/each-row.ts'
 import type { Trx } from '../../../db/pool.ts'
+import { publishTests, type TestEvent } from '../../../events/tests.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { forbidden, validationFailed } from '../../../lib/errors.ts'
 import * as suites from '../suites/queries.ts'
@@ -37,7 +38,8 @@ export async function quarantineTest(
       quarantine_reason: body.reason?.trim() || null,
       quarantine_expires_at: readExpiry(body.expires_at, org, now),
     }
-    await write(trx, org.id, suite.id, before, after, byCaller(caller))
+    const event = before.state === state ? null : (`test.${state}` as const)
+    await write(trx, suite, before, after, { caller, event, at: now.toISOString() })
   })
 }
 
@@ -49,7 +51,9 @@ export async function enableTest(
   await inTransaction(ctx.db, async (trx) => {
     const suite = await holdSuite(trx, org, caller, suiteSlug)
     const before = await tests.lockInSuite(trx, org, caller, suite.id, testId)
-    if (before.state !== 'enabled') await write(trx, org.id, suite.id, before, enabled, byCaller(caller))
+    if (before.state === 'enabled') return
+    const at = ctx.now().toISOString()
+    await write(trx, suite, before, enabled, { caller, event: 'test.enabled', at })
   })
 }
 
@@ -107,13 +111,20 @@ const enabled: State = {
 
 const auditTypes = { enabled: 'TEST_ENABLED', muted: 'TEST_MUTED', skipped: 'TEST_SKIPPED' } as const
 
+interface Change {
+  /** Null: the server itself changes it. */
+  caller: Caller | null
+  /** Null: services hear nothing of it. */
+  event: TestEvent | null
+  at: string
+}
+
 async function write(
   trx: Trx,
-  orgId: string,
-  suiteId: string,
+  { organization_id: orgId, id: suiteId }: { organization_id: string; id: string },
   test: { id: string; scope: string; name: string; state: string },
   after: State,
-  origin: Origin,
+  { caller, event, at }: Change,
 ): Promise<void> {
   await trx
     .updateTable('tests')
@@ -122,7 +133,11 @@ async function write(
     .where('suite_id', '=', suiteId)
     .where('id', '=', test.id)
     .execute()
-  await recordAudit(trx, origin, {
+  if (event !== null) {
+    const changed = { organizationId: orgId, suiteId, ids: [test.id] }
+    await publishTests(trx, event, changed, caller?.user.id ?? null, at)
+  }
+  await recordAudit(trx, caller === null ? { kind: 'system' } : byCaller(caller), {
     organizationId: orgId,
     type: auditTypes[after.state],
     subject: { type: 'Test', uuid: test.id, name: `${test.scope} ${test.name}`.trim().slice(0, 255) },
@@ -160,7 +175,9 @@ export async function quarantineByRule(
     quarantine_reason: 'The test has become flaky.',
     quarantine_expires_at: endsAt,
   }
-  for (const test of rows) await write(trx, suite.organizationId, suite.id, test, after, { kind: 'system' })
+  const address = { organization_id: suite.organizationId, id: suite.id }
+  for (const test of rows)
+    await write(trx, address, test, after, { caller: null, event: `test.${state}`, at })
 }
 
 const endedAtOnce = 1000
@@ -184,7 +201,9 @@ export async function endQuarantines(ctx: Context): Promise<void> {
           where organization_id = ${organizationId} and suite_id = ${suiteId} and id = ${id}
             and quarantine_expires_at <= ${now} for no key update`.execute(trx)
         const [test] = due
-        if (test !== undefined) await write(trx, organizationId, suiteId, test, enabled, { kind: 'system' })
+        if (test === undefined) return
+        const suite = { organization_id: organizationId, id: suiteId }
+        await write(trx, suite, test, enabled, { caller: null, event: 'test.quarantine_expired', at: now })
       }),
   )
 }
