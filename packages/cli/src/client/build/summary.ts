@@ -101,7 +101,8 @@ function describeTest(test: FailureSummary['tests'][number]): string {
     .join(' ')
   const location = test.location === null ? '' : ` (${oneLine(test.location)})`
   const reason = test.failure_reason === null ? '' : `: ${oneLine(test.failure_reason)}`
-  return `${name}${location}${test.flaky ? ', flaky' : ''}${reason}`
+  const quarantine = test.quarantine === null ? '' : `, ${test.quarantine}`
+  return `${name}${location}${quarantine}${test.flaky ? ', flaky' : ''}${reason}`
 }
 
 const section = (style: Style, title: string, entries: readonly string[]): string[] =>

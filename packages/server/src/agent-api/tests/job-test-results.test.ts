@@ -46,7 +46,10 @@ describe('POST /v3/jobs/:id/test_results', () => {
   it("shows the results with the job's build, in the suite of its pipeline", async () => {
     const scene = await aRunningJob(app)
     const { status, body } = await send(scene.run, junit)
-    expect([status, body]).toEqual([202, { run_id: expect.any(String), queued: 2, failed: 1, skipped: 1 }])
+    expect([status, body]).toEqual([
+      202,
+      { run_id: expect.any(String), queued: 2, failed: 1, skipped: 1, quarantined: [] },
+    ])
     expect(await runsOf(scene)).toMatchObject([
       {
         id: body['run_id'],
@@ -152,6 +155,115 @@ describe('POST /v3/jobs/:id/test_results', () => {
     await deleteBuilds(app.ctx)
     const left = await sql`select from test_suites where organization_id = ${scene.org.id}`.execute(app.db)
     expect(left.rows).toEqual([])
+  })
+})
+
+describe('failures of tests in quarantine', () => {
+  const failing =
+    '<testsuite><testcase classname="Cart" name="removes"><failure message="1 != 2"/></testcase></testsuite>'
+
+  async function quarantine(scene: RunningScene, action: 'mute' | 'skip', body: object = {}): Promise<void> {
+    const { token } = scene.admin
+    const suite = `${scene.org.path}/suites/${scene.pipeline.slug}`
+    const test = { scope: 'Cart', name: 'removes' }
+    const found = await app.request('POST', `${suite}/tests/find`, { token, body: test })
+    const path = `${suite}/tests/${found.body.id}/${action}`
+    expect((await app.request('PUT', path, { token, body })).status).toBe(200)
+  }
+
+  it('are named to the job, and marked where the build shows them', async () => {
+    const scene = await aRunningJob(app)
+    expect((await send(scene.run, failing, 'first.xml')).body['quarantined']).toEqual([])
+    const ends = new Date(Date.now() + 86_400_000).toISOString()
+    await quarantine(scene, 'mute', { reason: 'Timing', expires_at: ends })
+    const expected = {
+      scope: 'Cart',
+      name: 'removes',
+      state: 'muted',
+      reason: 'Timing',
+      owner: expect.any(String),
+      expires_at: ends,
+    }
+    const { body } = await send(scene.run, junit, 'report.xml')
+    expect([body['failed'], body['quarantined']]).toEqual([1, [expected]])
+    const { token } = scene.admin
+    const summary = await app.request('GET', `${scene.buildPath}/failure_summary`, { token })
+    expect(summary.body['tests']).toMatchObject([{ name: 'removes', quarantine: 'muted', failed_count: 2 }])
+    await quarantine(scene, 'skip')
+    expect((await send(scene.run, junit, 'report.xml')).body['quarantined']).toMatchObject([
+      { state: 'muted' },
+    ])
+    const skipped = await send(scene.run, failing, 'last.xml')
+    expect(skipped.body['quarantined']).toMatchObject([{ state: 'skipped' }])
+  })
+
+  it('count again after the end, even before the quarantine is lifted', async () => {
+    const scene = await aRunningJob(app)
+    await send(scene.run, failing, 'first.xml')
+    await quarantine(scene, 'mute')
+    const past = new Date(Date.now() - 60_000).toISOString()
+    await sql`update tests set quarantine_expires_at = ${past} where organization_id = ${scene.org.id}`.execute(
+      app.db,
+    )
+    expect((await send(scene.run, failing, 'second.xml')).body['quarantined']).toEqual([])
+  })
+
+  it('are named to a fork too, which changes nothing of the test', async () => {
+    const scene = await aRunningJob(app)
+    await send(scene.run, failing, 'first.xml')
+    await quarantine(scene, 'mute')
+    const fork = { id: '7', base: 'main', repository: null, labels: [], draft: false, fork: true }
+    const set = { pull_request: JSON.stringify(fork) }
+    await app.db.updateTable('builds').set(set).where('id', '=', scene.build.id).execute()
+    const states = () =>
+      sql`select state, last_seen_at, quarantined_at from tests where organization_id = ${scene.org.id}`.execute(
+        app.db,
+      )
+    const before = await states()
+    expect((await send(scene.run, failing, 'report.xml')).body['quarantined']).toMatchObject([
+      { state: 'muted' },
+    ])
+    expect((await states()).rows).toEqual(before.rows)
+  })
+})
+
+describe('POST /v3/jobs/:id/test_results?format=json', () => {
+  const sendJson = async ({ id, token }: { id: string; token: string }, text: string, format = 'json') => {
+    const response = await fetch(`${app.address}/v3/jobs/${id}/test_results?path=r.json&format=${format}`, {
+      method: 'POST',
+      headers: { Authorization: `Token ${token}`, 'Content-Type': 'application/json' },
+      body: text,
+    })
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  }
+
+  it('takes a list of results once', async () => {
+    const scene = await aRunningJob(app)
+    const result = (name: string, ended: string) => ({
+      name,
+      scope: 'Cart',
+      result: ended,
+      history: { start_at: 0 },
+    })
+    const list = JSON.stringify([
+      result('adds', 'passed'),
+      result('removes', 'failed'),
+      { name: 'no history' },
+    ])
+    for (const _ of [1, 2]) {
+      const { status, body } = await sendJson(scene.run, list)
+      expect([status, body]).toEqual([202, expect.objectContaining({ queued: 2, failed: 1, skipped: 1 })])
+    }
+    expect(await runsOf(scene)).toMatchObject([{ results_count: 2, failed_count: 1 }])
+  })
+
+  it.each([
+    ['{}', 'json', 422],
+    ['[', 'json', 400],
+    ['[]', 'tap', 400],
+  ])('refuses %s as %s', async (text, format, status) => {
+    const scene = await aRunningJob(app)
+    expect((await sendJson(scene.run, text, format)).status).toBe(status)
   })
 })
 

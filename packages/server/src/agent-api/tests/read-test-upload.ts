@@ -1,5 +1,4 @@
 // Reads uploads of test collectors: JSON, or a form with a file in it; either may be compressed.
-import { measureJson } from '../../http/json-body.ts'
 import { badRequest, refused } from '../../lib/errors.ts'
 import { compiledModule } from '../../lib/package-files.ts'
 import { ThreadLimitExceeded } from '../../lib/thread.ts'
@@ -11,12 +10,11 @@ import {
   mostCpuMs,
   type ReadResults,
 } from '../../resources/tests/test_runs/read-report.ts'
-import { clean, readResult, type TestResult } from '../../resources/tests/test_runs/results.ts'
+import { parseJson, readJsonResults } from '../../resources/tests/test_runs/read-json.ts'
+import { clean, type TestResult } from '../../resources/tests/test_runs/results.ts'
 import type { RunEnv } from '../../resources/tests/test_runs/store.ts'
 import { XmlError } from '../../resources/tests/test_runs/xml.ts'
 
-/** In all results of an upload, because tests can have many spans. */
-const mostValues = 1_000_000
 const mostInlineBytes = 16 * 1024
 
 type Upload = ReadResults & { env: RunEnv }
@@ -53,7 +51,7 @@ interface Parts {
 }
 
 function readJson(bytes: Buffer): Parts {
-  const body = parse(bytes.toString())
+  const body = parseJson(bytes.toString())
   const field = (key: string): unknown =>
     typeof body === 'object' && body !== null ? Reflect.get(body, key) : undefined
   const format = field('format')
@@ -91,20 +89,8 @@ function* readData(format: string, data: unknown): Generator<TestResult | null> 
       throw refused(`The XML cannot be read: ${error.message}.`)
     }
   } else if (format === 'json') {
-    const list = typeof data === 'string' ? parse(data) : data
-    if (!Array.isArray(list)) throw refused('Data must be a list of results.')
-    for (const item of list) yield readResult(item)
+    yield* readJsonResults(typeof data === 'string' ? parseJson(data) : data)
   } else throw refused('Format must be json or junit.')
-}
-
-function parse(text: string): unknown {
-  const { values } = measureJson(text)
-  if (values > mostValues) throw refused(`An upload has at most ${mostValues} values.`)
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw badRequest(`The JSON is not valid: ${error instanceof Error ? error.message : 'unreadable'}`)
-  }
 }
 
 function readEnv(env: ReadonlyMap<string, string>): RunEnv {

@@ -1339,6 +1339,7 @@ export interface Tables {
     created_at: string
     test_id: string | null
     variant: string | null
+    quarantine: string | null
   }
   test_runs: {
     id: string

@@ -34,7 +34,13 @@ export async function readTestResults(
   const pieces: Buffer[] = []
   for await (const piece of body) pieces.push(piece as Buffer)
   try {
-    await storeReport(ctx, orgId, { jobId, path, contentEncoding: '', bytes: Buffer.concat(pieces) })
+    await storeReport(ctx, orgId, {
+      jobId,
+      path,
+      format: 'junit',
+      contentEncoding: '',
+      bytes: Buffer.concat(pieces),
+    })
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error
     ctx.log.info(

@@ -192,6 +192,7 @@ export const presentTest = (urls: BuildUrls, test: TestRow): SummarizedTest => (
   location: plainOrNull(test.location),
   failed_count: test.failed_count,
   passed_count: test.passed_count,
+  quarantine: test.quarantine,
   flaky: test.passed_count > 0 || test.passed_elsewhere,
   recent_failures: test.recent_failures,
   failure_reason: plainOrNull(test.failure_reason),

@@ -184,6 +184,12 @@ const FailedTest = Type.Object(
     failed_count: Type.Integer({ minimum: 1, description: 'How often it failed in this build.' }),
     passed_count: count('How often it passed in this build.'),
     flaky: boolean('It failed in this build, and passed in it too or in another run of the same commit.'),
+    quarantine: orNull(
+      oneOf(
+        ['muted', 'skipped'],
+        'What the test was when the newest of these failures came, which then does not count; null: it counts.',
+      ),
+    ),
     recent_failures: count(
       'In how many of the last 20 earlier runs of its suite in this pipeline it failed.',
     ),

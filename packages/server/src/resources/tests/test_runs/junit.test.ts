@@ -64,6 +64,19 @@ describe('readJunit', () => {
     expect(test).toMatchObject({ scope: classname, fileName, location: fileName })
   })
 
+  it.each([
+    ['<testsuite errors="1"/>', [null]],
+    ['<testsuite failures="1" errors="1">{failed}</testsuite>', ['failed', null]],
+    ['<testsuites failures="2"><testsuite failures="2">{failed}</testsuite></testsuites>', ['failed', null]],
+    ['<testsuites failures="2"><testsuite>{failed}</testsuite></testsuites>', ['failed', null]],
+    ['<testsuites errors="1"><testsuite failures="1">{failed}</testsuite></testsuites>', ['failed']],
+    ['<testsuite failures="-1" errors="none">{failed}</testsuite>', ['failed']],
+  ])('returns null for a suite that counts more failures than it has: %s', (text, expected) => {
+    const failed = '<testcase classname="A" name="b"><failure/></testcase>'
+    const results = [...readJunit(text.replace('{failed}', failed))]
+    expect(results.map((each) => each?.result ?? null)).toEqual(expected)
+  })
+
   it('returns null for a test without a class or a name', () => {
     expect(read('<testcase name="a"/><testcase classname="A"/><testcase classname="" name="b"/>')).toEqual([
       null,

@@ -9,15 +9,26 @@ interface Case {
   parts: FailurePart[]
 }
 
-/** null in place of a test without `classname` or `name`. Throws what xml.ts throws. */
+interface Suite {
+  name: string
+  /** Failures and errors that its attributes count. */
+  declared: number
+  /** Those of them that are there. */
+  failed: number
+}
+
+/**
+ * null in place of a test without `classname` or `name`, and for a suite that counts more failures than it has: tools write so
+ * that a file could not be loaded. Throws what xml.ts throws.
+ */
 export function* readJunit(source: string): Generator<TestResult | null> {
   let test: Case | null = null
   let text: { message: string | null; pieces: string[] } | null = null
-  let suite = ''
+  const suites: Suite[] = []
   for (const piece of readXml(source)) {
     if (piece.kind === 'text') text?.pieces.push(piece.text)
     else if (piece.kind === 'open') {
-      if (piece.name === 'testsuite') suite = piece.attributes.get('name') ?? ''
+      if (isSuite(piece.name)) suites.push(openSuite(piece.attributes))
       else if (piece.name === 'testcase')
         test = { attributes: piece.attributes, result: 'passed', reason: null, parts: [] }
       else if (test === null || text !== null) continue
@@ -27,11 +38,26 @@ export function* readJunit(source: string): Generator<TestResult | null> {
       fail(test, text.message, text.pieces.join(''))
       text = null
     } else if (test !== null && piece.name === 'testcase') {
-      yield finish(test, suite)
+      const suite = suites.at(-1)
+      if (suite !== undefined && test.result === 'failed') suite.failed += 1
+      yield finish(test, suite?.name ?? '')
       test = null
       text = null
+    } else if (test === null && isSuite(piece.name)) {
+      const suite = suites.pop()
+      if (suite === undefined) continue
+      if (suite.declared > suite.failed) yield null
+      const parent = suites.at(-1)
+      if (parent !== undefined) parent.failed += Math.max(suite.declared, suite.failed)
     }
   }
+}
+
+const isSuite = (name: string) => name === 'testsuite' || name === 'testsuites'
+
+function openSuite(attributes: Case['attributes']): Suite {
+  const count = (key: string) => Math.max(0, Number.parseInt(attributes.get(key) ?? '', 10) || 0)
+  return { name: attributes.get('name') ?? '', declared: count('failures') + count('errors'), failed: 0 }
 }
 
 const isFailure = (name: string) => name === 'failure' || name === 'error'

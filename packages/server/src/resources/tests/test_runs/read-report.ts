@@ -1,4 +1,4 @@
-// Reads a file of JUnit, which may be compressed. Whoever sends it a second time sends the same results.
+// Reads a file of JUnit or JSON, which may be compressed. Whoever sends it a second time sends the same results.
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
@@ -7,6 +7,7 @@ import { compiledModule } from '../../../lib/package-files.ts'
 import { ThreadLimitExceeded } from '../../../lib/thread.ts'
 import { runInThread, type WorkOwner } from '../../../lib/threads.ts'
 import { readJunit } from './junit.ts'
+import { parseJson, readJsonResults } from './read-json.ts'
 import { mostResults, type TestResult } from './results.ts'
 import { XmlError } from './xml.ts'
 
@@ -23,13 +24,15 @@ export interface Report extends Sent {
   jobId: string
   /** The file's name in the checkout. */
   path: string
+  format: 'junit' | 'json'
 }
 
 export interface ReadResults {
   /** JSON lists of results, sorted by their tests, each small enough for one statement. */
   batches: string[]
   count: number
-  failed: number
+  /** Ids of failed results. */
+  failedIds: string[]
   /** The number of invalid results. */
   skipped: number
 }
@@ -46,21 +49,33 @@ export function readReport(report: Report, owner: WorkOwner): Promise<ReadResult
 
 export async function readReportHere(report: Report): Promise<ReadResults> {
   const bytes = await inflate(report)
-  return gatherResults(withSteadyIds(report, bytes.toString()))
+  return gatherResults(withSteadyIds(report, readAs(report.format, bytes.toString())))
 }
 
-function* withSteadyIds({ jobId, path }: Report, text: string): Generator<TestResult | null> {
+function* withSteadyIds(
+  { jobId, path }: Report,
+  results: Iterable<TestResult | null>,
+): Generator<TestResult | null> {
   let position = 0
+  for (const result of results) {
+    yield result === null ? null : { ...result, id: steadyId(jobId, path, position) }
+    position += 1
+  }
+}
+
+function* readAs(format: Report['format'], text: string): Generator<TestResult | null> {
+  if (format === 'json') return yield* readJsonResults(parseJson(text))
+  let isEmpty = true
   try {
     for (const result of readJunit(text)) {
-      yield result === null ? null : { ...result, id: steadyId(jobId, path, position) }
-      position += 1
+      yield result
+      isEmpty = false
     }
   } catch (error) {
     if (!(error instanceof XmlError)) throw error
     throw refused(`The XML cannot be read: ${error.message}.`)
   }
-  if (position === 0 && !/<testsuites?[\s/>]/.test(text)) {
+  if (isEmpty && !/<testsuites?[\s/>]/.test(text)) {
     throw refused('The XML is no JUnit: it has no test suite.')
   }
 }
@@ -82,8 +97,8 @@ export function gatherResults(read: Iterable<TestResult | null>): ReadResults {
     else results.push(result)
     if (results.length + skipped > mostResults) throw refused(`An upload has at most ${mostResults} results.`)
   }
-  const failed = results.filter(({ result }) => result === 'failed').length
-  return { batches: batch(sortByTest(results)), count: results.length, failed, skipped }
+  const failedIds = results.flatMap(({ id, result }) => (result === 'failed' ? [id] : []))
+  return { batches: batch(sortByTest(results)), count: results.length, failedIds, skipped }
 }
 
 /** Uploads of a suite lock the rows of their tests in this order (add-results.ts). */

@@ -10,6 +10,7 @@ import { suiteOfPipeline } from '../suites/of-pipeline.ts'
 import * as suites from '../suites/queries.ts'
 import type { SendingSuite } from '../suites/queries.ts'
 import { addBatches, type OpenRun } from './add-results.ts'
+import { testIdOf } from './queries.ts'
 import { readReport, type Report } from './read-report.ts'
 
 export interface RunEnv {
@@ -42,30 +43,59 @@ interface StoredReport {
   count: number
   failed: number
   skipped: number
+  /** Failed results that do not count. */
+  quarantined: QuarantinedFailure[]
 }
 
 /** Jobs need no token of a suite, so their results have a limit. */
 const mostResultsOfBuild = 200_000
 
-/** Stores a file of JUnit that a job has written, in its pipeline's own suite. */
+/** Stores a file that a job has written, in its pipeline's own suite. */
 export async function storeReport(
   ctx: Context,
   organizationId: string,
   report: Report,
 ): Promise<StoredReport> {
   const owner = { kind: 'upload' as const, organizationId, sender: report.jobId, until: null }
-  const { batches, ...counts } = await readReport(report, owner)
+  const { batches, failedIds, count, skipped } = await readReport(report, owner)
   const at = ctx.now().toISOString()
-  const runId = await inTransaction(ctx.db, async (trx) => {
+  const stored = await inTransaction(ctx.db, async (trx) => {
     const { build, pipelineId } = await getBuildOfJob(trx, organizationId, report.jobId)
     const suite = await suiteOfPipeline(trx, organizationId, pipelineId)
     const env = { key: build.id, branch: build.branch, commitSha: build.commit, jobId: report.jobId }
     const run = await saveRun(trx, suite, env, build.id, at)
-    await checkRoom(trx, run.id, counts.count)
+    await checkRoom(trx, run.id, count)
     await addBatches(trx, run, batches, at)
-    return run.id
+    return { runId: run.id, quarantined: await listQuarantined(trx, run, failedIds) }
   })
-  return { runId, ...counts }
+  return { ...stored, count, failed: failedIds.length, skipped }
+}
+
+interface QuarantinedFailure {
+  scope: string
+  name: string
+  state: 'muted' | 'skipped'
+  reason: string | null
+  owner: string | null
+  expires_at: string | null
+}
+
+/** As of when the results came: a file that is sent again gets the same answer. */
+async function listQuarantined(
+  trx: Trx,
+  run: OpenRun,
+  failedIds: readonly string[],
+): Promise<QuarantinedFailure[]> {
+  if (failedIds.length === 0) return []
+  const { rows } = await sql<QuarantinedFailure>`
+    select t.scope, t.name, t.quarantine as state, k.quarantine_reason as reason, u.name as owner,
+      k.quarantine_expires_at as expires_at
+    from test_results t
+    left join tests k on k.suite_id = ${run.suiteId} and k.id = ${testIdOf(run.suiteId, 't')}
+    left join users u on u.id = k.quarantine_owner_id
+    where t.run_id = ${run.id} and t.id = any (${[...failedIds]}::uuid[]) and t.quarantine is not null
+    order by t.scope, t.name, t.id`.execute(trx)
+  return rows
 }
 
 interface BuildOfJob {

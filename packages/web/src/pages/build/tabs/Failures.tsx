@@ -8,7 +8,7 @@ import type { Schemas } from '../../../api/operations.ts'
 import { selectOnClick } from '../../../graph/view.ts'
 import { Runs } from '../../../log/rows/Runs.tsx'
 import { Icon } from '../../../parts/Icon.tsx'
-import { StateIcon } from '../../../parts/state-badge/StateBadge.tsx'
+import { StateBadge, StateIcon } from '../../../parts/state-badge/StateBadge.tsx'
 import { Empty, NotLoaded } from '../../../parts/States.tsx'
 import { Time } from '../../../parts/time/Time.tsx'
 import { groupFailures, longestPart } from './group-failures.ts'
@@ -207,6 +207,7 @@ const FailedTests = ({ tests }: { tests: Summary['tests'] }) => (
             {test.scope !== '' && <span className="muted">{test.scope} › </span>}
             {test.name}
           </span>
+          {test.quarantine !== null && <StateBadge kind="test" state={test.quarantine} />}
           {test.flaky && (
             <span className="muted">
               <Icon name="triangle-alert" size={14} /> flaky: it passed with the same commit too
