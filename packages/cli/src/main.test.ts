@@ -63,6 +63,7 @@ const commands = [
   ['profile', 'list'],
   ['profile', 'use'],
   ['run'],
+  ['test-result'],
   ['agent', 'start'],
 ]
 
@@ -131,6 +132,7 @@ describe('wrong usage', () => {
     [['fly'], "unknown command 'fly'"],
     [['up', '--fast'], "unknown option '--fast'"],
     [['up', 'now'], 'too many arguments'],
+    [['test-result', 'report.xml'], 'millrace test-result report.xml -- npm test'],
     [['backup'], "missing required argument 'file'"],
     [['org', 'create', 'acme'], "'--name <name>' not specified"],
     [['org', 'set', 'acme', '--feature', 'audit_log'], 'NAME=on or NAME=off'],

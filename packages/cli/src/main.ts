@@ -56,6 +56,7 @@ import { secretList } from './commands/secret/list.ts'
 import { secretSet } from './commands/secret/set.ts'
 import { serve } from './commands/serve.ts'
 import { ssoDisable } from './commands/sso/disable.ts'
+import { testResult } from './commands/test-result.ts'
 import { tokenCreate } from './commands/token/create.ts'
 import { tokenList } from './commands/token/list.ts'
 import { tokenRevoke } from './commands/token/revoke.ts'
@@ -168,6 +169,7 @@ export async function main(args: readonly string[]): Promise<number> {
     restore(),
     deployFiles(),
     run(),
+    testResult(args),
     completion(),
     group('org', 'Organizations.', 'org create acme --name "Acme Inc."', [orgCreate(), orgSet()]),
     group('retention', 'How long builds, logs and artifacts are kept.', 'retention preview acme', [

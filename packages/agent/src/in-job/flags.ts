@@ -24,6 +24,8 @@ export const COMMON_FLAGS: Readonly<Record<string, Flag>> = {
 
 interface ParsedLine {
   args: string[]
+  /** Those of them that stand after `--`. */
+  rest: string[]
   flags: Flags
 }
 
@@ -35,10 +37,11 @@ export function parseLine(
 ): ParsedLine {
   const given = new Map<string, string[]>()
   const args: string[] = []
+  const rest: string[] = []
   for (let index = 0; index < words.length; index += 1) {
     const word = words[index] ?? ''
     if (word === '--') {
-      args.push(...words.slice(index + 1))
+      rest.push(...words.slice(index + 1))
       break
     }
     const match = /^--?([A-Za-z][\w-]*)(?:=([\s\S]*))?$/.exec(word)
@@ -58,7 +61,7 @@ export function parseLine(
     }
     given.set(name, [...(given.get(name) ?? []), value])
   }
-  return { args, flags: flagsOf(given, known, env) }
+  return { args: [...args, ...rest], rest, flags: flagsOf(given, known, env) }
 }
 
 function flagsOf(

@@ -25,6 +25,7 @@ const families: ReadonlyArray<[firstWords: readonly string[], load: () => Promis
   [['secret'], async () => (await import('./verbs/secret.ts')).secretVerbs],
   [['tool'], async () => (await import('./verbs/tool.ts')).toolVerbs],
   [['step', 'build'], async () => (await import('./verbs/step.ts')).stepVerbs],
+  [['test-result'], async () => (await import('./verbs/test-result.ts')).testResultVerbs],
   [['workdir'], async () => (await import('./verbs/workdir.ts')).workdirVerbs],
 ]
 
@@ -69,12 +70,12 @@ async function dispatch(words: readonly string[], io: Io): Promise<void> {
     return
   }
   const known = { ...COMMON_FLAGS, ...verb.flags }
-  const { args, flags } = parseLine(words.slice(verb.name.split(' ').length), known, io.env)
+  const { args, rest, flags } = parseLine(words.slice(verb.name.split(' ').length), known, io.env)
   if (flags.isOn('help')) {
     io.print(describeVerb(verb))
     return
   }
-  await verb.run({ args, flags, io, api: () => openApi(flags, io) })
+  await verb.run({ args, rest, flags, io, api: () => openApi(flags, io) })
 }
 
 function openApi(flags: Flags, io: Io) {

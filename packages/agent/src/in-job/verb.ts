@@ -37,6 +37,8 @@ export interface Flags {
 
 export interface VerbCall {
   args: string[]
+  /** Those of them that stand after `--`. */
+  rest: string[]
   flags: Flags
   io: Io
   /** With the job's token. Throws when the job's address or token is missing. */

@@ -3,12 +3,10 @@
 import { readFile, stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { sendTestResults } from '../api/test-results.ts'
+import { MOST_RESULT_BYTES, sendTestResults } from '../api/test-results.ts'
 import { findFiles } from '../artifacts/find.ts'
 import type { FoundFile } from '../artifacts/find.ts'
 import type { JobRun } from './run.ts'
-
-const MOST_BYTES = 64 * 1024 * 1024
 
 export async function sendJobTestResults(run: JobRun): Promise<void> {
   const patterns = run.job.step?.test_results ?? []
@@ -26,10 +24,11 @@ export async function sendJobTestResults(run: JobRun): Promise<void> {
 async function sendFile({ api, job, log }: JobRun, { path, absolutePath }: FoundFile): Promise<void> {
   try {
     const { size } = await stat(absolutePath)
-    if (size > MOST_BYTES) throw new Error(`the file has more than ${MOST_BYTES / 1024 / 1024} MiB`)
+    if (size > MOST_RESULT_BYTES)
+      throw new Error(`the file has more than ${MOST_RESULT_BYTES / 1024 / 1024} MiB`)
     const gzipped = await promisify(gzip)(await readFile(absolutePath))
-    const { queued, failed, skipped } = await sendTestResults(api, job.id, { path, gzipped })
-    const nameless = skipped === 0 ? '' : `, ${skipped} left out because they have no name`
+    const { queued, failed, skipped } = await sendTestResults(api, job.id, { path, format: 'junit', gzipped })
+    const nameless = skipped === 0 ? '' : `, ${skipped} left out because they name no test`
     log.say(`  ${path}: ${queued} ${queued === 1 ? 'test' : 'tests'}, ${failed} failed${nameless}`)
   } catch (error) {
     log.say(`  ${path} was not sent: ${messageOf(error)}`)
