@@ -22,6 +22,8 @@ export const giteaLacks = existsSync(program)
 
 export interface Gitea {
   url: string
+  /** Its repositories are below this address too. */
+  sshUrl: string
   version: string
   /** Of the administrator `root`. */
   token: string
@@ -41,11 +43,11 @@ const startMs = 120_000
 
 /** `home` is an empty folder. */
 export async function startGitea(home: string): Promise<Gitea> {
-  const port = await freePort()
+  const [port, sshPort] = [await freePort(), await freePort()]
   const url = `http://localhost:${port}`
   const config = join(home, 'app.ini')
   mkdirSync(join(home, 'home'))
-  writeFileSync(config, configuration(home, url, port))
+  writeFileSync(config, configuration(home, url, port, sshPort))
   const env = { ...process.env, HOME: join(home, 'home'), USER: 'git', GITEA_WORK_DIR: home }
   const command = [program, '--config', config, '--work-path', home]
   const prefix = process.getuid?.() === 0 ? asGit(home) : []
@@ -101,7 +103,8 @@ export async function startGitea(home: string): Promise<Gitea> {
     const answer = await api('GET', '/version').catch(() => null)
     if (answer?.status === 200) {
       const { version } = answer.body as { version: string }
-      return { url, version, token, api, addUser: (name) => Promise.resolve(addUser(name)), stop }
+      const sshUrl = `ssh://git@localhost:${sshPort}`
+      return { url, sshUrl, version, token, api, addUser: (name) => Promise.resolve(addUser(name)), stop }
     }
     if (child.exitCode !== null || Date.now() > deadline) {
       await stop()
@@ -117,7 +120,7 @@ function asGit(home: string): string[] {
   return ['setpriv', '--reuid', 'daemon', '--regid', 'daemon', '--clear-groups']
 }
 
-const configuration = (home: string, url: string, port: number): string => `
+const configuration = (home: string, url: string, port: number, sshPort: number): string => `
 APP_NAME = Tests
 RUN_MODE = prod
 WORK_PATH = ${home}
@@ -126,7 +129,11 @@ PROTOCOL = http
 HTTP_ADDR = 127.0.0.1
 HTTP_PORT = ${port}
 ROOT_URL = ${url}/
-DISABLE_SSH = true
+START_SSH_SERVER = true
+BUILTIN_SSH_SERVER_USER = git
+SSH_LISTEN_HOST = 127.0.0.1
+SSH_LISTEN_PORT = ${sshPort}
+SSH_ROOT_PATH = ${home}/ssh
 OFFLINE_MODE = true
 STATIC_ROOT_PATH = ${folder}
 [database]

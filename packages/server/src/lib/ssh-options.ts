@@ -5,20 +5,23 @@ import { join } from 'node:path'
 
 interface SshTarget {
   host: string
+  /** null: the usual one. */
+  port: string | null
   /** The one of `host` that was checked. */
   address: string
   /** null: the operator's keys. */
   keyFile: string | null
 }
 
-export const sshOptions = ({ host, address, keyFile }: SshTarget): string[] => [
+export const sshOptions = ({ host, port, address, keyFile }: SshTarget): string[] => [
   ...(keyFile === null ? [] : ['-F', '/dev/null', '-i', keyFile]),
   ...[
     'BatchMode=yes',
     'StrictHostKeyChecking=accept-new',
     'ConnectTimeout=10',
     `HostName=${address}`,
-    `HostKeyAlias=${host}`,
+    // As ssh names it in known_hosts: servers at other ports of the host have other keys.
+    `HostKeyAlias=${port === null || port === '22' ? host : `[${host}]:${port}`}`,
     'ServerAliveInterval=15',
     ...(keyFile === null ? [] : ['IdentitiesOnly=yes', 'IdentityAgent=none']),
   ].flatMap((option) => ['-o', option]),

@@ -107,7 +107,9 @@ async function findRemote(
   if (address === null) return { reason: unreachable(url.hostname) }
   const protocol = url.protocol.slice(0, -1)
   if (protocol === 'ssh' && keyFile === null && options.mayUseSshKeys !== true) return { reason: noSshKeys }
-  if (protocol === 'ssh') return viaSsh(repository, { host: url.hostname, address, keyFile })
+  if (protocol === 'ssh') {
+    return viaSsh(repository, { host: url.hostname, port: url.port || null, address, keyFile })
+  }
   if (protocol === 'git') {
     const there = new URL(url)
     there.hostname = isIP(address) === 6 ? `[${address}]` : address

@@ -41,7 +41,7 @@ export async function openSsh(
     const child = spawn(
       'ssh',
       [
-        ...sshOptions({ host, address, keyFile }),
+        ...sshOptions({ host, port, address, keyFile }),
         '-T',
         '-o',
         'SendEnv=GIT_PROTOCOL',
