@@ -45,6 +45,11 @@ export async function aForge() {
         hooks.push(hook)
         answer(201, hook)
       })
+    } else if (/\/hooks\/\d+$/.test(path) && request.method === 'PATCH') {
+      void json(request).then((body) => {
+        const hook = hooks.find(({ id }) => path.endsWith(`/${id}`))
+        answer(200, Object.assign(hook ?? {}, body))
+      })
     } else if (path === '/api/v1/repos/acme/app/pulls') {
       if (forge.mayListPulls) answer(200, [])
       else answer(403, { message: 'the token is too weak' })
@@ -53,7 +58,7 @@ export async function aForge() {
       response.writeHead(200, { 'Content-Type': 'text/plain' }).end(`${commit}\trefs/heads/trunk\n`)
     } else if (path.endsWith('/tests')) {
       answer(204, null)
-      if (forge.sendsTests) for (const { config } of hooks) void deliver(config.url)
+      if (forge.sendsTests) for (const { config } of hooks) void deliver(config.url, config.secret)
     } else {
       answer(404, {})
     }

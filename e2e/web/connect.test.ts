@@ -39,12 +39,22 @@ withBrowser.describe('a repository of a connected host', () => {
       repository: `${forge.url}/acme/app.git`,
       default_branch: 'trunk',
     })
-    expect(forge.hooks).toMatchObject([{ active: true, config: { secret: forgeSecret } }])
+    const own = expect.stringMatching(/^[0-9a-f]{64}$/)
+    expect(forge.hooks).toMatchObject([{ active: true, config: { secret: own } }])
 
     await page.goto(settings)
     await page.getByText('The webhook is there', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Send the host’s test' }).click()
     await page.getByRole('status').getByText('The host was asked for its test.').waitFor()
+
+    const [hook] = forge.hooks
+    const [url, old] = [hook?.config.url ?? '', hook?.config.secret ?? '']
+    await page.getByText('It signs them with a secret of its own.').waitFor()
+    await page.getByRole('button', { name: 'New secret…' }).click()
+    await page.getByRole('button', { name: 'Make a new secret' }).click()
+    await page.getByRole('status').getByText('The webhook has a new secret.').waitFor()
+    expect(hook?.config.secret).not.toBe(old)
+    expect([await forge.deliver(url, old), await forge.deliver(url, hook?.config.secret)]).toEqual([401, 200])
   })
 
   it('shows what to add at the host when the token may not, and turns green with the first delivery', async () => {

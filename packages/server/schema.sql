@@ -2058,6 +2058,19 @@ create table webhook_health (
   constraint webhook_health_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
 );
 
+create table webhook_secrets (
+  pipeline_id uuid not null,
+  is_current boolean not null,
+  organization_id uuid not null,
+  repository text not null,
+  secret_sealed bytea not null,
+  secret_key_id text not null,
+  created_at timestamp(3) with time zone not null,
+  constraint webhook_secrets_pkey PRIMARY KEY (pipeline_id, is_current),
+  constraint webhook_secrets_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint webhook_secrets_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE
+);
+
 create table workflow_token_requests (
   job_id uuid not null,
   organization_id uuid not null,

@@ -5,6 +5,7 @@ import type { Param } from '../http/params.ts'
 import { route } from '../http/route.ts'
 import { ApiError, notFound, unauthorized } from '../lib/errors.ts'
 import { keepDelivery } from '../resources/pipelines/repository_health/queries.ts'
+import { listWebhookSecrets } from '../resources/pipelines/pipelines/webhook-secrets.ts'
 import * as connections from '../resources/pipelines/repository_connections/queries.ts'
 import { hostOfType, identify } from '../source-hosts/hosts.ts'
 import { listTargetsOfCheck } from './checks.ts'
@@ -41,7 +42,7 @@ const receiveDeliveryRoute = route({
   answers: { 200: DeliveryAnswer },
   errors: {
     400: 'The payload cannot be understood.',
-    401: 'The signature is missing or wrong, and the connection to the host has a webhook secret.',
+    401: 'The signature is missing or wrong, and the connection to the host or the webhook has a secret.',
     404: 'No pipeline has this address.',
   },
   async handler({ ctx, params, headers, rawBody, gone }) {
@@ -49,24 +50,45 @@ const receiveDeliveryRoute = route({
     const sender = identify(headers, rawBody)
     const answer = await noting(ctx, target, sender.event, async () => {
       const connection = await connections.findOfRepository(ctx.db, target.organization_id, target.repository)
-      const { webhook_secret_sealed: sealed, webhook_secret_key_id: keyId } = connection ?? {}
       const { webhook } = hostOfType(sender.host)
-      if (sealed && keyId && !webhook.isGenuine(headers, rawBody, ctx.keys.open(sealed, keyId))) {
-        throw unauthorized(
-          'The signature is missing or wrong: give the webhook the secret of the connection.',
-        )
-      }
+      const signer = await findSigner(ctx, target, connection, (secret) =>
+        webhook.isGenuine(headers, rawBody, secret),
+      )
       const delivery = await readWebhookDelivery(
         { sender, headers, bytes: rawBody },
         { kind: 'upload', organizationId: target.organization_id, sender: target.id, until: gone() },
       )
       const targets =
-        connection && sealed ? await listTargetsOfCheck(ctx, target, connection, delivery.events) : [target]
+        connection && signer === 'connection'
+          ? await listTargetsOfCheck(ctx, target, connection, delivery.events)
+          : [target]
       return receiveAt(ctx, targets, delivery)
     })
     return ok(answer)
   },
 })
+
+/**
+ * Whose secret the delivery was signed with: that of the pipeline's own webhook, or that of the connection, for webhooks that a
+ * person has added. Null: neither has one.
+ */
+async function findSigner(
+  ctx: Context,
+  target: deliveries.Target,
+  connection: connections.ConnectionRow | undefined,
+  isGenuine: (secret: string) => boolean,
+): Promise<'connection' | 'pipeline' | null> {
+  const { webhook_secret_sealed: sealed, webhook_secret_key_id: keyId } = connection ?? {}
+  const hasShared = Boolean(sealed && keyId)
+  if (sealed && keyId && isGenuine(ctx.keys.open(sealed, keyId))) return 'connection'
+  const own = await listWebhookSecrets(ctx.db, ctx.keys, target)
+  if (own.some(({ secret }) => isGenuine(secret))) return 'pipeline'
+  if (hasShared) {
+    throw unauthorized('The signature is missing or wrong: give the webhook the secret of the connection.')
+  }
+  if (!own.some(({ isCurrent }) => isCurrent)) return null
+  throw unauthorized('The signature is missing or wrong: have Millrace create the webhook again.')
+}
 
 /** Checks of several pipelines may be run again by one delivery. */
 async function receiveAt(

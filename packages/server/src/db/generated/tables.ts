@@ -1476,6 +1476,15 @@ export interface Tables {
     status: number
     message: string
   }
+  webhook_secrets: {
+    pipeline_id: string
+    is_current: boolean
+    organization_id: string
+    repository: string
+    secret_sealed: Buffer
+    secret_key_id: string
+    created_at: string
+  }
   workflow_token_requests: {
     job_id: string
     organization_id: string

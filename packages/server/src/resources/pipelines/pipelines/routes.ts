@@ -7,7 +7,7 @@ import * as favorites from '../../people/favorites/queries.ts'
 import { IncludeViewer } from '../../schema.ts'
 import { createPipeline } from './create.ts'
 import { deletePipeline } from './delete.ts'
-import { createWebhook, deleteWebhook } from './host-webhook.ts'
+import { createWebhook, deleteWebhook, rotateWebhookSecret } from './host-webhook.ts'
 import { presentGithubWebhooks, presentPipeline, presentViewer } from './present.ts'
 import * as pipelines from './queries.ts'
 import { CreatePipeline, GithubWebhooks, Pipeline, UpdatePipeline } from './schema.ts'
@@ -174,6 +174,26 @@ const createWebhookRoute = route({
   },
 })
 
+const rotateWebhookSecretRoute = route({
+  method: 'POST',
+  url: '/v2/organizations/:org/pipelines/:pipeline/webhook/rotate',
+  summary: 'Give the webhook at the host of the repository another secret',
+  scope: 'write_pipelines',
+  permission: 'edit_pipeline',
+  answers: { 200: Pipeline },
+  callsOut: true,
+  errors: {
+    403: 'Only administrators may use the token of a connection.',
+    422: 'No connection with a token belongs to the host of the repository, the host has no webhook with the address, or it refused.',
+  },
+  async handler({ ctx, org, caller, params }) {
+    const pipeline = await pipelines.getBySlug(ctx.db, org, caller, params.pipeline)
+    await rotateWebhookSecret({ ctx, org, caller }, pipeline)
+    const after = await pipelines.getBySlug(ctx.db, org, caller, pipeline.slug)
+    return ok(await presentPipeline(ctx.config.url, org.slug, after, { caller, keys: ctx.keys }))
+  },
+})
+
 const deleteWebhookRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/pipelines/:pipeline/webhook',
@@ -242,6 +262,7 @@ export const pipelineRoutes = [
   archivePipelineRoute,
   unarchivePipelineRoute,
   createWebhookRoute,
+  rotateWebhookSecretRoute,
   deleteWebhookRoute,
   getGithubWebhooksRoute,
   enableGithubWebhooksRoute,

@@ -63,6 +63,7 @@ describe('GET /v2/organizations/{org}/pipelines/{pipeline}/repository_health', (
       events: all,
       url,
       has_secret: true,
+      own_secret_created_at: null,
       instructions: expect.stringContaining('Settings → Webhooks'),
       can_test: true,
       checked_at: now.toISOString(),

@@ -8,6 +8,7 @@ interface ShownHook extends HookState {
   url: string
   provider: string
   hasSecret: boolean
+  ownSecretAt: string | null
 }
 
 export const presentHealth = (row: HealthRow, hook: ShownHook): Static<typeof RepositoryHealth> => ({
@@ -17,6 +18,7 @@ export const presentHealth = (row: HealthRow, hook: ShownHook): Static<typeof Re
     events: hook.events,
     url: hook.url,
     has_secret: hook.hasSecret,
+    own_secret_created_at: hook.ownSecretAt,
     instructions: instructionsFor(hook.provider),
     can_test: hook.canTest,
     checked_at: hook.checkedAt,

@@ -17,8 +17,14 @@ export const RepositoryHealth = Type.Object(
         events: orNull(Type.Array(Type.String(), { description: 'What it sends, as the host names it.' })),
         url: text('The address that the host must have.'),
         has_secret: Type.Boolean({
-          description: 'Whether deliveries must be signed with the webhook secret of the connection.',
+          description:
+            'Whether the connection has a webhook secret, which a webhook that a person adds must have. Deliveries without a right signature are then refused.',
         }),
+        own_secret_created_at: orNull(
+          timestamp(
+            'When the host got the secret that Millrace made for this webhook alone; null: it has none. Deliveries without a right signature are refused while it has one.',
+          ),
+        ),
         instructions: text('Where a person adds the webhook at the host, and with which events.'),
         can_test: Type.Boolean({
           description: 'Whether the host can be asked to send its own test, by the connection.',

@@ -3,6 +3,7 @@ import type { Context } from '../../../context.ts'
 import { webhookUrlOf } from '../pipelines/host-hooks.ts'
 import { readHookState } from '../pipelines/hook-state.ts'
 import type { PipelineRow } from '../pipelines/queries.ts'
+import { findSecretTime } from '../pipelines/webhook-secrets.ts'
 import * as connections from '../repository_connections/queries.ts'
 import { presentHealth } from './present.ts'
 import * as health from './queries.ts'
@@ -20,6 +21,7 @@ export async function showHealth(
     ...state,
     url: webhookUrlOf(ctx, pipeline),
     provider: pipeline.provider_id,
+    ownSecretAt: await findSecretTime(ctx.db, pipeline),
     hasSecret: (connection?.webhook_secret_sealed ?? null) !== null,
   })
 }

@@ -27,4 +27,6 @@ export const sendTest = (params: PipelineAddress) => call(`POST ${health}/test`,
 
 export const createWebhook = (params: PipelineAddress) => call(`POST ${one}/webhook`, { params })
 
+export const rotateWebhookSecret = (params: PipelineAddress) => call(`POST ${one}/webhook/rotate`, { params })
+
 export const deleteWebhook = (params: PipelineAddress) => call(`DELETE ${one}/webhook`, { params })
