@@ -286,6 +286,7 @@ describe('a build that cannot start', () => {
     const waiting = await run('job', 'waiting', '--build', '1')
     expect(waiting).toMatchObject({ code: 0, stderr: '' })
     expect(waiting.stdout).toContain(`queue ${queue}`)
+    expect(waiting.stdout).toContain('When it starts is not known: No connected agent can take the job.')
     running.signal('SIGINT')
     expect((await running.ended).code).toBe(130)
     expect(await run('build', 'cancel', '1')).toMatchObject({ code: 0 })

@@ -25,6 +25,12 @@ export function describeExpiry(at: string | null, now = Date.now()): string {
   return `in ${Math.floor(seconds / size)} ${name}`
 }
 
+/** Such as `in 2 min 5 s`; `any moment` for a time that is near or has passed. */
+export function describeStart(at: string, now = Date.now()): string {
+  const ms = Date.parse(at) - now
+  return ms < 10_000 ? 'any moment' : `in ${describeDuration(ms)}`
+}
+
 /** Such as `4 s`, `2 min 5 s` or `3 h 12 min`. */
 export function describeDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000))

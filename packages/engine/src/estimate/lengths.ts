@@ -1,12 +1,12 @@
 // How long a job may take, by what the last jobs of its queue took: those of its step, or else of its pipeline, or else all.
 
-export interface WorkOf {
+interface WorkOf {
   pipeline: string
   /** The key of the step, or what it has instead. */
   step: string
 }
 
-export interface EndedJob extends WorkOf {
+interface EndedJob extends WorkOf {
   seconds: number
 }
 

@@ -2,6 +2,7 @@
 import type { Job, JobWaiting } from '@millrace/server/wire.ts'
 import { print } from '../../command.ts'
 import { oneLine } from '../text.ts'
+import { describeStart } from '../times.ts'
 import { findJob, WAITING_FIRST, type JobOptions } from './find-job.ts'
 
 export async function retryJob(text: string | undefined, options: JobOptions): Promise<void> {
@@ -46,10 +47,20 @@ function describeWaiting(waiting: JobWaiting): string {
   ]
   return [
     oneLine(waiting.reason),
+    ...describeEstimate(waiting),
     ...reasons.slice(0, MOST_REASONS),
     ...(more > 0 ? [`  and ${more} more`] : []),
     ...(facts.length === 0 ? [] : [facts.join(', ')]),
   ].join('\n')
+}
+
+/** Older servers say nothing about it. */
+function describeEstimate({
+  estimated_start_at: at,
+  estimate_unknown: unknown,
+}: Partial<JobWaiting>): string[] {
+  if (at) return [`It probably starts ${describeStart(at)}.`]
+  return unknown && unknown.code !== 'not_in_queue' ? [`When it starts is not known: ${unknown.reason}`] : []
 }
 
 const nameOf = ({ name, id }: Job) => oneLine(name ?? id)

@@ -24,7 +24,7 @@ export interface StartEstimate {
   unknown: NoEstimate | null
 }
 
-export interface QueueEstimates {
+interface QueueEstimates {
   /** `agents`: those that can run the job. Without any, it is not among the jobs that were looked at. */
   of(jobId: string, agents: number): StartEstimate
   /** The jobs that were looked at. */

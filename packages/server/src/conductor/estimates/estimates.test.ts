@@ -60,22 +60,14 @@ const whyUnknown = async (world: AgentWorld, build: TestBuild, name = 'a') => {
   return unknown?.code
 }
 
-/** In seconds, since a job started. */
+/** In tens of seconds, since a job started. */
 const sinceStartOf = async (run: TestRun, at: unknown): Promise<number> => {
   const { started_at: from } = await app.db
     .selectFrom('jobs')
     .select('started_at')
     .where('id', '=', run.id)
     .executeTakeFirstOrThrow()
-  return (Date.parse(String(at)) - Date.parse(String(from))) / 1000
-}
-
-const near = (seconds: number) => [seconds - 2, seconds + 2] as const
-
-function expectNear(found: number, seconds: number): void {
-  const [least, most] = near(seconds)
-  expect(found).toBeGreaterThanOrEqual(least)
-  expect(found).toBeLessThanOrEqual(most)
+  return Math.round((Date.parse(String(at)) - Date.parse(String(from))) / 10_000) * 10
 }
 
 describe('estimated_start_at of a waiting job', () => {
@@ -88,11 +80,11 @@ describe('estimated_start_at of a waiting job', () => {
     expect(list.map(({ build }) => build?.number)).toEqual(builds.map(({ number }) => number))
     expect(list.map(({ estimate_unknown: unknown }) => unknown)).toEqual([null, null])
     const [first, second] = list.map(({ estimated_start_at: at }) => at)
-    expectNear(await sinceStartOf(run, first), length)
-    expectNear(await sinceStartOf(run, second), 2 * length)
+    expect(await sinceStartOf(run, first)).toBe(length)
+    expect(await sinceStartOf(run, second)).toBe(2 * length)
     for (const [index, build] of builds.entries()) {
       const { estimated_start_at: at } = await waitingOf(world, build)
-      expectNear(await sinceStartOf(run, at), (index + 1) * length)
+      expect(await sinceStartOf(run, at)).toBe((index + 1) * length)
     }
   })
 
@@ -106,8 +98,8 @@ describe('estimated_start_at of a waiting job', () => {
     const sooner = await aBuild(app, world.org, urgent)
     const estimates = await Promise.all([later, sooner].map((build) => waitingOf(world, build)))
     const [late, soon] = estimates.map(({ estimated_start_at: at }) => at)
-    expectNear(await sinceStartOf(run, soon), length / 2)
-    expectNear(await sinceStartOf(run, late), length)
+    expect(await sinceStartOf(run, soon)).toBe(length / 2)
+    expect(await sinceStartOf(run, late)).toBe(length)
   })
 
   it('is now if an agent is idle, also without a history', async () => {
@@ -132,9 +124,9 @@ describe('estimated_start_at of a waiting job', () => {
     const own = await aBuild(app, world.org, pipeline, { creatorId: person.id })
     const [first, second] = await listOf(world)
     expect(first?.build?.number).toBe(own.number)
-    expectNear(await sinceStartOf(run, first?.estimated_start_at), length)
+    expect(await sinceStartOf(run, first?.estimated_start_at)).toBe(length)
     expect(second?.build?.number).toBe(flood.number)
-    expectNear(await sinceStartOf(run, second?.estimated_start_at), 2 * length)
+    expect(await sinceStartOf(run, second?.estimated_start_at)).toBe(2 * length)
   })
 
   it('waits for the slot of a concurrency group', async () => {
@@ -145,8 +137,8 @@ describe('estimated_start_at of a waiting job', () => {
     await anAgent(app, world.token)
     const next = await aBuild(app, world.org, pipeline)
     const last = await aBuild(app, world.org, pipeline)
-    expectNear(await sinceStartOf(run, (await waitingOf(world, next)).estimated_start_at), length)
-    expectNear(await sinceStartOf(run, (await waitingOf(world, last)).estimated_start_at), 2 * length)
+    expect(await sinceStartOf(run, (await waitingOf(world, next)).estimated_start_at)).toBe(length)
+    expect(await sinceStartOf(run, (await waitingOf(world, last)).estimated_start_at)).toBe(2 * length)
     await sql`update jobs set queue_id = null where id = ${run.id}`.execute(app.db)
     expect(await whyUnknown(world, next)).toBe('concurrency_group')
   })
@@ -235,7 +227,7 @@ describe('without estimated_start_at, estimate_unknown says why', () => {
     const build = await aBuild(app, world.org, pipeline)
     expect(await whyUnknown(world, build)).toBe('too_large')
     const [first] = await listOf(world)
-    expectNear(await sinceStartOf(run, first?.estimated_start_at), length)
+    expect(await sinceStartOf(run, first?.estimated_start_at)).toBe(length)
   })
 })
 

@@ -26,7 +26,7 @@ interface Given {
 /** A claim takes no longer: an agent that leaves a job alone so long does not ask for jobs. */
 const askSeconds = 30
 
-export interface Seen {
+interface Seen {
   now: QueueNow
   /** The ids of the jobs that only such agents can run as do not ask for jobs. */
   left: ReadonlySet<string>

@@ -15,7 +15,7 @@ export interface Queue {
 export const stepOf: RawBuilder<string> = sql<string>`
   coalesce(j.step_key, left(j.work ->> 'label', 200), md5(j.work ->> 'command'), '')`
 
-export const onAgent = sql`('assigned', 'accepted', 'running', 'timing_out', 'canceling')`
+const onAgent = sql`('assigned', 'accepted', 'running', 'timing_out', 'canceling')`
 
 /** A queue with more agents has no estimates. */
 export const mostAgents = 1000
@@ -132,7 +132,7 @@ const jobs = (
   where j.organization_id = ${organizationId} and j.id = any (array(select id from first) || ${alsoJobId}::uuid)
   order by first.turn nulls last, j.id`
 
-export interface EndedRow {
+interface EndedRow {
   pipeline: string
   step: string
   seconds: number

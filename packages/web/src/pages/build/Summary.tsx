@@ -5,6 +5,7 @@ import type { Schemas } from '../../api/operations.ts'
 import type { Job } from '../../graph/jobs/job.ts'
 import { SummaryView } from '../../graph/summary/SummaryView.tsx'
 import { showLabel } from '../../parts/labels.ts'
+import { Expected } from '../../parts/time/Time.tsx'
 import { isOver } from './build-actions.ts'
 import { failureSummaryQuery, waitingQuery } from './queries.ts'
 import styles from './Summary.module.css'
@@ -48,6 +49,12 @@ function WhyWaiting({ address, job }: { address: BuildAddress; job: Job }) {
   return data === undefined ? null : (
     <p role="status" className={styles.waiting}>
       {job.name}: {showLabel(data.reason)}
+      {data.estimated_start_at !== null && (
+        <>
+          {' '}
+          It probably starts <Expected at={data.estimated_start_at} />.
+        </>
+      )}
     </p>
   )
 }

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { JobBuild } from '../agents/JobBuild.tsx'
 import { Empty } from '../../parts/States.tsx'
 import { Table } from '../../parts/Table.tsx'
-import { Time } from '../../parts/time/Time.tsx'
+import { Expected, Time } from '../../parts/time/Time.tsx'
 import type { WaitingJob } from './queries.ts'
 
 /** In the order in which agents take them. */
@@ -30,6 +30,12 @@ export function WaitingJobs({ org, jobs }: { org: string; jobs: readonly Waiting
           look: 'aside',
           titleOf: ({ waiting_reason: reason }) => reason ?? undefined,
           render: ({ waiting_reason: reason }) => reason ?? 'For a hosted agent',
+        },
+        {
+          head: 'Starts, probably',
+          look: 'aside',
+          titleOf: ({ estimate_unknown: unknown }) => unknown?.reason,
+          render: ({ estimated_start_at: at }) => (at === null ? 'Not known' : <Expected at={at} />),
         },
         {
           head: 'Since',

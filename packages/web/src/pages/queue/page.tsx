@@ -67,6 +67,7 @@ export function QueuePage() {
       )}
       {metrics !== undefined && <QueueChart points={metrics.points} />}
       <h2>Waiting jobs</h2>
+      {metrics !== undefined && metrics.estimates.jobs > 0 && <p>{errorsOf(metrics.estimates)}</p>}
       <WaitingJobs org={org} jobs={waiting.data?.pages.flatMap(({ rows }) => rows) ?? []} />
       {waiting.hasNextPage && <Button onClick={() => void waiting.fetchNextPage()}>Show more jobs</Button>}
       <h2>Agents</h2>
@@ -101,6 +102,12 @@ function summaryOf({
   const wait =
     p50 === null || p95 === null ? '' : ` · wait p50 ${formatDuration(p50)}, p95 ${formatDuration(p95)}`
   return `${waiting} waiting · ${busy} of ${connected} busy${wait}`
+}
+
+/** "Estimates of the last 7 days: half were within 20 s, 90 % within 2m 00s." */
+function errorsOf({ p50_seconds: half, p90_seconds: most }: Metrics['estimates']): string {
+  const within = (seconds: number | null) => formatDuration(Math.ceil(seconds ?? 0))
+  return `Estimates of the last 7 days: half were within ${within(half)}, 90 % within ${within(most)}.`
 }
 
 /** Shown at once, taken back if it is refused, and offered to be undone. */

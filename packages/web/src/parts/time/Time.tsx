@@ -14,6 +14,19 @@ export function Time({ at }: { at: string | number }) {
 
 export const TimeOrNever = ({ at }: { at: string | null }) => (at === null ? 'Never' : <Time at={at} />)
 
+const soonMs = 10_000
+
+/** A moment that is expected. It is never in the past, for then it comes any moment. */
+export function Expected({ at }: { at: string }) {
+  const nowMs = useNow()
+  const timeMs = Date.parse(at)
+  return (
+    <time dateTime={at} title={formatExact(timeMs)}>
+      {timeMs - nowMs < soonMs ? 'any moment' : formatRelative(timeMs, nowMs)}
+    </time>
+  )
+}
+
 interface DurationProps {
   from: string | number | null
   to: string | number | null

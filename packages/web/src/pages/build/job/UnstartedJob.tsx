@@ -8,7 +8,7 @@ import { titleOf } from '../../../parts/state-badge/states.ts'
 import { Icon } from '../../../parts/Icon.tsx'
 import { StateBadge } from '../../../parts/state-badge/StateBadge.tsx'
 import { NotLoaded } from '../../../parts/States.tsx'
-import { Duration } from '../../../parts/time/Time.tsx'
+import { Duration, Expected } from '../../../parts/time/Time.tsx'
 import { Facts } from '../../../parts/Facts.tsx'
 import { waitingQuery } from '../queries.ts'
 import styles from '../Content.module.css'
@@ -50,6 +50,7 @@ const factsOf = (waiting: Waiting, job: Job, org: string) =>
       'Waiting for',
       job.runnableMs === null ? null : <Duration key="since" from={job.runnableMs} to={null} />,
     ],
+    ['Starts, probably', estimateOf(waiting)],
     ['Jobs ahead', waiting.jobs_ahead?.toLocaleString()],
     ['Agents that could run it', waiting.eligible_agents?.toLocaleString()],
     ['Queue', waiting.queue?.key],
@@ -63,6 +64,9 @@ const factsOf = (waiting: Waiting, job: Job, org: string) =>
       </a>,
     ],
   ] as const
+
+const estimateOf = ({ estimated_start_at: at, estimate_unknown: unknown }: Waiting) =>
+  at === null ? unknown && `Not known: ${unknown.reason}` : <Expected key="start" at={at} />
 
 function pauseOf(queue: Waiting['queue']): string | null {
   if (!queue?.dispatch_paused_at) return null
