@@ -79,17 +79,14 @@ export async function seedPipeline(
   return id
 }
 
-/** Connected agents of the default queue without a process. */
+/** Connected agents of the default queue, or of another one, without a process. */
 export async function seedAgents(
   db: Db,
   { orgId, clusterId }: Seeded,
   count: number,
+  otherQueueId?: string,
 ): Promise<{ agentIds: string[]; queueId: string }> {
-  const queue = await db
-    .selectFrom('cluster_queues')
-    .select('id')
-    .where('cluster_id', '=', clusterId)
-    .executeTakeFirstOrThrow()
+  const queueId = otherQueueId ?? (await findDefaultQueue(db, clusterId))
   const agentIds = Array.from({ length: count }, newId)
   const at = new Date().toISOString()
   await db
@@ -99,7 +96,7 @@ export async function seedAgents(
         id,
         organization_id: orgId,
         cluster_id: clusterId,
-        queue_id: queue.id,
+        queue_id: queueId,
         name: id,
         hostname: 'bench',
         tags: ['queue=default'],
@@ -110,7 +107,17 @@ export async function seedAgents(
       })),
     )
     .execute()
-  return { agentIds, queueId: queue.id }
+  return { agentIds, queueId }
+}
+
+async function findDefaultQueue(db: Db, clusterId: string): Promise<string> {
+  const { id } = await db
+    .selectFrom('cluster_queues')
+    .select('id')
+    .where('cluster_id', '=', clusterId)
+    .where('key', '=', 'default')
+    .executeTakeFirstOrThrow()
+  return id
 }
 
 export const aBuildRequest = (pipelineId: string, given: Partial<BuildRequest> = {}): BuildRequest => ({
