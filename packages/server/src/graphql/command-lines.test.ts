@@ -339,3 +339,56 @@ describe('bk', () => {
     expect(answer.messages).toEqual([rest.body.message])
   })
 })
+
+describe('a job that waits', () => {
+  it('says why and when it probably starts, as REST does', async () => {
+    const { org, admin, token } = await anAgentWorld(app)
+    const build = await aBuild(
+      app,
+      org,
+      await aPipeline(app, org, '[{command: a}, {command: b, agents: ["gpu=1"]}]'),
+    )
+    await anAgent(app, token)
+    const document = `query ($build: ID!) {
+      build(slug: $build) { jobs(first: 10) { edges { node { ... on JobTypeCommand { uuid waiting {
+        code reason jobsAhead eligibleAgents estimatedStartAt estimateUnknown { code reason } } } } } } }
+    }`
+    const { pipeline } = await buildOf(build.id)
+    const { build: found } = await graphqlData(app, admin.token, document, {
+      build: `${org.slug}/${pipeline}/${build.number}`,
+    })
+    const jobs = (found as unknown as FoundBuild).jobs.edges.map(({ node }) => node)
+    expect(jobs).toHaveLength(2)
+    for (const { uuid, waiting } of jobs) {
+      const { body } = await app.request('GET', `${org.path}/jobs/${uuid}/waiting`, { token: admin.token })
+      expect(waiting).toMatchObject({
+        code: body.code,
+        reason: body.reason,
+        jobsAhead: body.jobs_ahead,
+        eligibleAgents: body.eligible_agents,
+        estimateUnknown: body.estimate_unknown,
+      })
+      expect(waiting.estimatedStartAt === null).toBe(body.estimated_start_at === null)
+    }
+    expect(jobs.map(({ waiting }) => waiting.estimateUnknown?.code)).toEqual([undefined, 'no_agent'])
+  })
+})
+
+interface FoundBuild {
+  jobs: {
+    edges: Array<{
+      node: {
+        uuid: string
+        waiting: { estimatedStartAt: string | null; estimateUnknown: { code: string } | null }
+      }
+    }>
+  }
+}
+
+const buildOf = (id: string) =>
+  app.db
+    .selectFrom('builds as b')
+    .innerJoin('pipelines as p', 'p.id', 'b.pipeline_id')
+    .select('p.slug as pipeline')
+    .where('b.id', '=', id)
+    .executeTakeFirstOrThrow()

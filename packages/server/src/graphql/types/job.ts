@@ -107,6 +107,15 @@ export const jobPart: Part = {
       softFailed: 'Boolean!',
       startedAt: 'DateTime',
       url: from('web_url', 'String!'),
+      waiting: {
+        type: 'JobWaiting!',
+        description:
+          'Why the job has not started, and when it probably starts. Each takes a request of its own.',
+        async resolve(source, _, { rest }) {
+          const address = { ...source.address, job: await source.text('id') }
+          return new Node('JobWaiting', address, await rest.get(`${urlOf('Job')}/waiting`, address))
+        },
+      },
     },
     JobTypeBlock: {
       ...common,
@@ -117,7 +126,18 @@ export const jobPart: Part = {
     JobTypeTrigger: common,
     JobTypeWait: common,
   },
-  objects: { JobPriority: { number: 'Int' } },
+  objects: {
+    JobPriority: { number: 'Int' },
+    JobWaiting: {
+      code: 'String!',
+      eligibleAgents: 'Int',
+      estimatedStartAt: 'DateTime',
+      estimateUnknown: embedded('JobEstimateUnknown', 'estimate_unknown'),
+      jobsAhead: 'Int',
+      reason: 'String!',
+    },
+    JobEstimateUnknown: { code: 'String!', reason: 'String!' },
+  },
   enums: {
     JobStates: `ACCEPTED ASSIGNED BLOCKED BLOCKED_FAILED BROKEN CANCELED CANCELING EXPIRED FINISHED LIMITED LIMITING
       PENDING RESERVED RUNNING SCHEDULED SKIPPED TIMED_OUT TIMING_OUT UNBLOCKED UNBLOCKED_FAILED WAITING
