@@ -97,7 +97,7 @@ export async function apply(
   const runnable = effects.flatMap((effect) => (effect.kind === 'job_runnable' ? [effect.jobId] : []))
   const followUps = followUpsOf(scope, effects)
   const inheritedByJobs =
-    changes.newJobs.length === 0 ? null : (inherited ?? (await findInherited(trx, scope)))
+    changes.newJobs.length === 0 ? null : (inherited ?? (await findInherited(trx, scope, uploaderOf(event))))
   const pause = effects.length > mostEffectsAtOnce ? setImmediate : null
   await pause?.()
   const wakes = wakesOf(ctx.direct, { moves, known: job, runnable })
@@ -142,6 +142,8 @@ export async function apply(
     },
   }
 }
+
+const uploaderOf = (event: UntimedEvent): string | null => (event.type === 'upload' ? event.jobId : null)
 
 /** The new job of a queue that is the only runnable one. */
 function onlyRunnable(

@@ -69,6 +69,8 @@ export interface BuildRequest {
     job_id: string
     depth: number
   } | null
+  /** A machine asks for it, though a person may be its creator. Absent: its creator and source tell. */
+  isMachine?: boolean
   /** When the build was due; null: now. */
   dueAt: string | null
 }

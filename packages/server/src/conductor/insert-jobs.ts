@@ -25,6 +25,7 @@ export function insertJobs(
     chargedUserId,
     chargedPipelineId,
     isMachine,
+    retriedByUserId = null,
   }: Inherited,
   {
     scope: { organizationId, pipelineId, buildId },
@@ -47,6 +48,7 @@ export function insertJobs(
     chargedUserId,
     chargedPipelineId,
     isMachine,
+    retriedByUserId,
     at,
     ...waits(timers),
   )
@@ -67,6 +69,7 @@ const insert = onRows(
     chargedUserId: string | null,
     chargedPipelineId: string,
     isMachine: boolean,
+    retriedByUserId: string | null,
     at: string,
     expiryMinutes: number,
     acceptSeconds: number,
@@ -81,7 +84,7 @@ const insert = onRows(
       case when n.kind = 'script' then coalesce(old.queue_id, q.id) end,
       coalesce(old.agent_query_rules, array(select jsonb_array_elements_text(n.work -> 'agents')), '{}'),
       coalesce(old.priority, (n.work ->> 'priority')::int, 0), ${isUntrusted}::boolean,
-      old.charged_user_id, coalesce(old.is_machine, ${isMachine}::boolean),
+      coalesce(old.charged_user_id, ${retriedByUserId}::uuid), coalesce(old.is_machine, ${isMachine}::boolean),
       ${shareKey({
         organizationId: sql`t.organization_id`,
         userId: sql`coalesce(old.charged_user_id, ${chargedUserId}::uuid)`,

@@ -15,6 +15,7 @@ import {
   type PipelineDefaults,
   type Scope,
 } from './scope.ts'
+import { chargedForUploads } from './shares/charged.ts'
 import { isUntrusted } from './trust.ts'
 
 const stepFields = selectFields('s', stepColumns)
@@ -95,15 +96,18 @@ const readStepOf = prepared(
     where s.build_id = ${buildId} and s.id = (select j.step_id from jobs j where j.id = ${jobId})`,
 )
 
-export async function findInherited(trx: Trx, scope: Scope): Promise<Inherited> {
+/** `uploaderId`: the job that uploads the new jobs. */
+export async function findInherited(trx: Trx, scope: Scope, uploaderId: string | null): Promise<Inherited> {
   const { organizationId, pipelineId, buildId, mayBeUntrusted } = scope
   const { chargedUserId, chargedPipelineId, isMachine } = scope
+  const [[uploader]] = await batch(trx, [chargedForUploads(organizationId, buildId, uploaderId)])
   const defaults = await findPipelineDefaults(trx, organizationId, pipelineId)
   return {
     ...defaults,
-    chargedUserId,
     chargedPipelineId,
-    isMachine,
+    chargedUserId: uploader?.retriedByUserId ?? chargedUserId,
+    isMachine: uploader?.isMachine ?? isMachine,
+    retriedByUserId: uploader?.retriedByUserId ?? null,
     isUntrusted: mayBeUntrusted && (await isUntrusted(trx, organizationId, [buildId])),
   }
 }

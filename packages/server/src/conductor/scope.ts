@@ -26,6 +26,8 @@ export interface PipelineDefaults {
 
 export interface Inherited extends PipelineDefaults, Charged {
   isUntrusted: boolean
+  /** Who has retried the job that uploads them. Absent: nobody, so they are charged as their build. */
+  retriedByUserId?: string | null
 }
 
 const pipelineFields = sql`

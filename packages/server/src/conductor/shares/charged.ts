@@ -16,10 +16,10 @@ export interface Charged {
  */
 export const chargedFor = (
   organizationId: string,
-  { pipelineId, creatorId, source, triggeredFrom }: BuildRequest,
+  { pipelineId, creatorId, source, triggeredFrom, isMachine = false }: BuildRequest,
 ): Statement<Charged> =>
   triggeredFrom === null
-    ? ofRequest(pipelineId, creatorId, source === 'schedule')
+    ? ofRequest(pipelineId, creatorId, isMachine || source === 'schedule')
     : ofTrigger(organizationId, triggeredFrom.job_id)
 
 const ofRequest = prepared(
@@ -35,6 +35,16 @@ const ofTrigger = prepared(
       coalesce(b.charged_pipeline_id, b.pipeline_id) as "chargedPipelineId", j.is_machine as "isMachine"
     from jobs j join builds b on b.id = j.build_id
     where j.organization_id = ${organizationId} and j.id = ${jobId}`,
+)
+
+/** What a job uploads is charged as the job itself: to who has retried it, where somebody has. */
+export const chargedForUploads = prepared(
+  (organizationId: string, buildId: string, jobId: string | null) => sql<{
+    retriedByUserId: string | null
+    isMachine: boolean
+  }>`
+    select j.charged_user_id as "retriedByUserId", j.is_machine as "isMachine" from jobs j
+    where j.organization_id = ${organizationId} and j.build_id = ${buildId} and j.id = ${jobId}`,
 )
 
 /** For queries with `builds b`. */
