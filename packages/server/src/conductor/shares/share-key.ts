@@ -2,8 +2,7 @@
 // `env`, or from what a commit says about its author.
 import { sql, type RawBuilder } from 'kysely'
 import type { Context } from '../../context.ts'
-import type { Trx } from '../../db/pool.ts'
-import { inTransaction } from '../../db/transaction.ts'
+import type { Db, Trx } from '../../db/pool.ts'
 import { enqueue } from '../../tasks/enqueue.ts'
 import type { Kinds } from '../../tasks/kinds.ts'
 
@@ -33,22 +32,37 @@ const keyOfJob = shareKey({
   pipelineId: sql`coalesce(b.charged_pipeline_id, b.pipeline_id)`,
 })
 
+const mostAtOnce = 2000
+
 /**
- * After a change of what the queue is fair by. Jobs that another transaction holds just now keep their share for the time
- * being; without one they run when no other job does.
+ * After a change of what the queue is fair by, for so many jobs from `after` on. Jobs that another transaction holds just now keep
+ * their share for the time being; without one they run when no other job does. Returns where to go on; null: at the end.
  */
-async function assignShares(trx: Trx, organizationId: string, queueId: string): Promise<void> {
-  await sql`
-    with held as (
+async function assignShares(
+  db: Db,
+  organizationId: string,
+  queueId: string,
+  after: string,
+): Promise<string | null> {
+  const { rows } = await sql<{ last: string | null }>`
+    with next as materialized (
       select j.id from jobs j
       where j.queue_id = ${queueId} and j.organization_id = ${organizationId} and j.finished_at is null and j.kind = 'script'
-      order by j.id for update skip locked
+        and j.id > ${after}
+      order by j.id limit ${sql.lit(mostAtOnce)}
+    ), held as (
+      select j.id from jobs j where j.id in (select id from next) order by j.id for update skip locked
+    ), changed as (
+      update jobs j set share_key = ${keyOfJob}
+      from held, builds b, cluster_queues q
+      where j.id = held.id and b.id = j.build_id and q.id = j.queue_id and j.organization_id = ${organizationId}
+        and j.share_key is distinct from ${keyOfJob}
     )
-    update jobs j set share_key = ${keyOfJob}
-    from held, builds b, cluster_queues q
-    where j.id = held.id and b.id = j.build_id and q.id = j.queue_id and j.organization_id = ${organizationId}
-      and j.share_key is distinct from ${keyOfJob}`.execute(trx)
+    select case when count(*) = ${sql.lit(mostAtOnce)} then max(id::text) end as last from next`.execute(db)
+  return rows[0]?.last ?? null
 }
+
+const firstId = '00000000-0000-0000-0000-000000000000'
 
 /** The shares begin anew: nothing that was charged before counts. */
 export async function restartShares(trx: Trx, organizationId: string, queueId: string): Promise<void> {
@@ -59,18 +73,23 @@ export async function restartShares(trx: Trx, organizationId: string, queueId: s
     insert into fair_queues (queue_id, organization_id)
     select q.id, q.organization_id from cluster_queues q
     where q.organization_id = ${organizationId} and q.id = ${queueId} and q.fair_by <> 'none'`.execute(trx)
-  await assignShares(trx, organizationId, queueId)
+  const isMore = (await assignShares(trx, organizationId, queueId, firstId)) !== null
   const payload = { queue_id: queueId, organization_id: organizationId }
+  if (isMore) await enqueue(trx, 'assign_shares', payload, { key: `${queueId} rest` })
   await enqueue(trx, 'assign_shares', payload, { key: queueId, afterSeconds: againSeconds })
 }
 
 /** Longer than a statement may take: jobs that were inserted while the queue changed have their rows by then. */
 const againSeconds = 30
 
-export const assignSharesAgain = (
-  ctx: Context,
+/** In one transaction for each part, so that a long queue is not locked for long. */
+export async function assignSharesAgain(
+  { db }: Context,
   { queue_id: queueId, organization_id: organizationId }: Kinds['assign_shares'],
-): Promise<void> => inTransaction(ctx.db, (trx) => assignShares(trx, organizationId, queueId))
+): Promise<void> {
+  for (let after: string | null = firstId; after !== null;)
+    after = await assignShares(db, organizationId, queueId, after)
+}
 
 /** Who retries a job pays for it. */
 export async function chargeRetry(
