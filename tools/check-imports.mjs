@@ -51,6 +51,7 @@ const domains = [
   ['notifications'],
   ['builds'],
   ['tests'],
+  ['insights'],
   ['pipelines'],
   ['clusters'],
   ['job'],

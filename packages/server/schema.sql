@@ -208,6 +208,16 @@ create table audit_events (
   constraint audit_events_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 ) partition by RANGE (id);
 
+create table build_costs (
+  build_id uuid not null,
+  organization_id uuid not null,
+  jobs bigint not null,
+  run_ms bigint not null,
+  cost_micros bigint not null,
+  constraint build_costs_pkey PRIMARY KEY (build_id),
+  constraint build_costs_build_id_fkey FOREIGN KEY (build_id) REFERENCES builds(id) ON DELETE CASCADE
+);
+
 create table build_edges (
   build_id uuid not null,
   from_step uuid not null,
@@ -437,10 +447,12 @@ create table cluster_queues (
   fair_by text not null default 'none'::text,
   fair_weights jsonb not null default '{}'::jsonb,
   machine_limit_percent integer,
+  price_micros bigint not null default 0,
   constraint cluster_queues_pkey PRIMARY KEY (id),
   constraint cluster_queues_key_key UNIQUE (cluster_id, key),
   constraint cluster_queues_fair_by_check CHECK ((fair_by = ANY (ARRAY['none'::text, 'pipeline'::text, 'team'::text, 'creator'::text]))),
   constraint cluster_queues_machine_limit_check CHECK (((machine_limit_percent >= 1) AND (machine_limit_percent <= 100))),
+  constraint cluster_queues_price_check CHECK (((price_micros >= 0) AND (price_micros <= '1000000000000'::bigint))),
   constraint cluster_queues_retry_agent_affinity_check CHECK ((retry_agent_affinity = ANY (ARRAY['prefer-warmest'::text, 'prefer-different'::text]))),
   constraint cluster_queues_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES clusters(id) ON DELETE CASCADE,
   constraint cluster_queues_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
@@ -701,6 +713,75 @@ create table idempotency_keys (
   constraint idempotency_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 
+create table insight_days (
+  organization_id uuid not null,
+  dimension text not null,
+  starts_at timestamp(3) with time zone not null,
+  pipeline_id uuid not null,
+  queue_id uuid not null,
+  subject_id uuid not null,
+  jobs bigint not null,
+  failures bigint not null,
+  retries bigint not null,
+  run_ms bigint not null,
+  cost_micros bigint not null,
+  waits bigint[] not null,
+  runs bigint[] not null,
+  constraint insight_days_pkey PRIMARY KEY (organization_id, dimension, starts_at, pipeline_id, queue_id, subject_id),
+  constraint insight_days_dimension_check CHECK ((dimension = ANY (ARRAY['queue'::text, 'team'::text, 'creator'::text, 'step'::text]))),
+  constraint insight_days_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+
+create table insight_hours (
+  organization_id uuid not null,
+  dimension text not null,
+  starts_at timestamp(3) with time zone not null,
+  pipeline_id uuid not null,
+  queue_id uuid not null,
+  subject_id uuid not null,
+  jobs bigint not null,
+  failures bigint not null,
+  retries bigint not null,
+  run_ms bigint not null,
+  cost_micros bigint not null,
+  waits bigint[] not null,
+  runs bigint[] not null,
+  constraint insight_hours_pkey PRIMARY KEY (organization_id, dimension, starts_at, pipeline_id, queue_id, subject_id),
+  constraint insight_hours_dimension_check CHECK ((dimension = ANY (ARRAY['queue'::text, 'team'::text, 'creator'::text, 'step'::text]))),
+  constraint insight_hours_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+
+create table insight_minutes (
+  organization_id uuid not null,
+  dimension text not null,
+  starts_at timestamp(3) with time zone not null,
+  pipeline_id uuid not null,
+  queue_id uuid not null,
+  subject_id uuid not null,
+  jobs bigint not null,
+  failures bigint not null,
+  retries bigint not null,
+  run_ms bigint not null,
+  cost_micros bigint not null,
+  waits bigint[] not null,
+  runs bigint[] not null,
+  constraint insight_minutes_pkey PRIMARY KEY (organization_id, dimension, starts_at, pipeline_id, queue_id, subject_id),
+  constraint insight_minutes_dimension_check CHECK ((dimension = ANY (ARRAY['queue'::text, 'team'::text, 'creator'::text, 'step'::text]))),
+  constraint insight_minutes_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+
+create table insight_subjects (
+  organization_id uuid not null,
+  dimension text not null,
+  id uuid not null,
+  pipeline_id uuid,
+  name text,
+  seen_on date not null,
+  constraint insight_subjects_pkey PRIMARY KEY (organization_id, dimension, id),
+  constraint insight_subjects_dimension_check CHECK ((dimension = ANY (ARRAY['creator'::text, 'step'::text]))),
+  constraint insight_subjects_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+);
+
 create table installation (
   is_only boolean not null default true,
   id uuid not null,
@@ -708,6 +789,23 @@ create table installation (
   last_backup_bytes bigint,
   constraint installation_pkey PRIMARY KEY (is_only),
   constraint installation_only_check CHECK (is_only)
+);
+
+create table job_ends (
+  organization_id uuid not null,
+  job_id uuid not null,
+  build_id uuid not null,
+  pipeline_id uuid not null,
+  queue_id uuid,
+  creator_id uuid,
+  step text not null,
+  ended_at timestamp(3) with time zone not null,
+  has_failed boolean not null,
+  is_retry boolean not null,
+  wait_ms bigint,
+  run_ms bigint,
+  price_micros bigint not null,
+  constraint job_ends_pkey PRIMARY KEY (organization_id, job_id)
 );
 
 create table job_estimates (
@@ -1138,7 +1236,9 @@ create table organization_pipeline_settings (
   advanced_queue_metrics_enabled_by uuid,
   build_export_location text,
   build_export_strategy_id text,
+  currency text,
   constraint organization_pipeline_settings_pkey PRIMARY KEY (organization_id),
+  constraint organization_pipeline_settings_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
   constraint organization_pipeline_setting_advanced_queue_metrics_enabl_fkey FOREIGN KEY (advanced_queue_metrics_enabled_by) REFERENCES users(id) ON DELETE SET NULL,
   constraint organization_pipeline_setting_hosted_agents_ssh_enabled_by_fkey FOREIGN KEY (hosted_agents_ssh_enabled_by) REFERENCES users(id) ON DELETE SET NULL,
   constraint organization_pipeline_settings_default_cluster_id_fkey FOREIGN KEY (default_cluster_id) REFERENCES clusters(id) ON DELETE SET NULL,
@@ -1414,6 +1514,22 @@ create table queue_job_lengths (
   constraint queue_job_lengths_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
   constraint queue_job_lengths_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE,
   constraint queue_job_lengths_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES fair_queues(queue_id) ON DELETE CASCADE
+);
+
+create table queue_samples (
+  organization_id uuid not null,
+  queue_id uuid not null,
+  unit text not null,
+  starts_at timestamp(3) with time zone not null,
+  minutes integer not null,
+  waiting bigint not null,
+  running bigint not null,
+  connected bigint not null,
+  busy bigint not null,
+  constraint queue_samples_pkey PRIMARY KEY (queue_id, unit, starts_at),
+  constraint queue_samples_unit_check CHECK ((unit = ANY (ARRAY['minute'::text, 'hour'::text, 'day'::text]))),
+  constraint queue_samples_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint queue_samples_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES cluster_queues(id) ON DELETE CASCADE
 );
 
 create table queue_shares (
@@ -2150,6 +2266,9 @@ CREATE INDEX hosted_agents_agent ON hosted_agents USING btree (agent_id) WHERE (
 CREATE UNIQUE INDEX hosted_agents_job_key ON hosted_agents USING btree (job_id) WHERE (job_id IS NOT NULL);
 CREATE INDEX hosted_agents_queue ON hosted_agents USING btree (queue_id, state);
 CREATE INDEX idempotency_keys_age ON idempotency_keys USING btree (created_at);
+CREATE INDEX insight_days_expiry ON insight_days USING btree (starts_at);
+CREATE INDEX insight_hours_expiry ON insight_hours USING btree (starts_at);
+CREATE INDEX insight_minutes_expiry ON insight_minutes USING btree (starts_at);
 CREATE INDEX job_estimates_queue ON job_estimates USING btree (queue_id, estimated_at);
 CREATE INDEX job_estimates_time ON job_estimates USING btree (estimated_at);
 CREATE INDEX job_log_chunks_end ON job_log_chunks USING btree (job_id, ((byte_offset + size)));
@@ -2207,6 +2326,8 @@ CREATE INDEX pipelines_polled ON pipelines USING btree (id) WHERE (poll_interval
 CREATE INDEX pipelines_repository_host ON pipelines USING btree (organization_id, repository_host);
 CREATE INDEX pipelines_template ON pipelines USING btree (pipeline_template_id);
 CREATE INDEX pull_requests_branch ON pull_requests USING btree (pipeline_id, branch) WHERE (NOT is_fork);
+CREATE INDEX queue_samples_expiry ON queue_samples USING btree (unit, starts_at);
+CREATE INDEX queue_samples_organization ON queue_samples USING btree (organization_id);
 CREATE INDEX repository_commits_age ON repository_commits USING btree (seen_at);
 CREATE INDEX repository_pushes_seen ON repository_pushes USING btree (seen_at);
 CREATE INDEX repository_pushes_undelivered ON repository_pushes USING btree (pipeline_id, seen_at) WHERE (delivered_at IS NULL);
@@ -2264,6 +2385,18 @@ begin
   return null;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION public.compact_histogram(entries bigint[])
+ RETURNS bigint[]
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+    begin
+      return (
+        select coalesce(array_agg((bucket << 32) + count order by bucket), '{}')
+        from (select e >> 32 as bucket, sum(e & 4294967295)::bigint as count from unnest(entries) e group by 1) t);
+    end
+  $function$;
 
 CREATE OR REPLACE FUNCTION public.delete_rows_with_log()
  RETURNS trigger

@@ -83,6 +83,7 @@ import { eventRoutes } from './resources/builds/events/routes.ts'
 import { failureSummaryRoutes } from './resources/builds/failure_summary/routes.ts'
 import { graphRoutes } from './resources/builds/graph/routes.ts'
 import { favoriteRoutes } from './resources/people/favorites/routes.ts'
+import { insightRoutes } from './resources/insights/insights/routes.ts'
 import { invitationRoutes } from './resources/people/invitations/routes.ts'
 import { jobRoutes } from './resources/builds/jobs/routes.ts'
 import { logSearchRoutes } from './resources/builds/log-search/routes.ts'
@@ -170,6 +171,7 @@ export const slices: Slices = {
   maintainers: maintainerRoutes,
   members: memberRoutes,
   installation: installationRoutes,
+  insights: insightRoutes,
   instance_shapes: instanceShapeRoutes,
   meta: metaRoutes,
   network_ranges: networkRangeRoutes,

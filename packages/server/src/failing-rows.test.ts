@@ -712,6 +712,18 @@ const scenes: Partial<Record<Loop, Scene>> = {
     run: poller('retention'),
     isDone: isGone('test_runs', 'organization_id'),
   },
+  job_ends: {
+    table: 'job_ends',
+    column: 'organization_id',
+    async make(org) {
+      await sql`
+        insert into job_ends (organization_id, job_id, build_id, pipeline_id, step, ended_at, has_failed, is_retry, price_micros)
+        values (${org.id}, ${newId()}, ${newId()}, ${newId()}, 'a', now(), false, false, 0)`.execute(app.db)
+      return org.id
+    },
+    run: poller('fold_job_ends'),
+    isDone: isGone('job_ends', 'organization_id'),
+  },
   test_labels: {
     table: 'test_suites',
     column: 'id',
@@ -948,6 +960,7 @@ const ownLoops: string[] = [
   'resources/builds/log/ingest/compact.ts: for (const stored of keys) {',
   'resources/builds/retention/run.ts: for (const pipeline of await listDuePipelines(work.db, scope, terms)) {',
   'resources/builds/retention/run.ts: for (const step of steps) {',
+  'resources/insights/insights/expire.ts: for (const unit of Object.keys(rollups) as Unit[]) {',
   'resources/notifications/services/load-snapshots.ts: for (const row of rows) shown.set(row.id, await presentPipeline(url, row.organization_slug, row, null))',
   'resources/notifications/services/load-snapshots.ts: for (const { orgId, buildId } of builds) {',
   'resources/people/access-token/revoke-inactive.ts: for (const organizationId of token.lost) {',

@@ -13,6 +13,9 @@ import { makePartitions } from './db/partitions.ts'
 import { expireEvents } from './events/expire.ts'
 import { timed } from './lib/metrics.ts'
 import { traced } from './lib/tracing.ts'
+import { expireInsights } from './resources/insights/insights/expire.ts'
+import { foldJobEnds, hasJobEnds } from './resources/insights/insights/fold.ts'
+import { sampleQueues } from './resources/insights/insights/sample-queues.ts'
 import { buildImages } from './resources/clusters/agent-images/build.ts'
 import { sweepImages } from './resources/clusters/agent-images/sweep.ts'
 import { updateMirror } from './hosted-agents/mirrors.ts'
@@ -75,6 +78,7 @@ export const handlers: Handlers<Context> = {
   expire_events: (ctx) => expireEvents(ctx.db, ctx.now(), ctx.config.eventDays),
   expire_failed_rows: expireFailedRows,
   expire_idempotency_keys: expireIdempotencyKeys,
+  expire_insights: expireInsights,
   expire_invitations: invitations.expireOverdue,
   expire_log_chunks: (ctx) => expireLogChunks(ctx.db, ctx.now()),
   expire_log_findings: (ctx) => expireFindings(ctx.db, ctx.now(), ctx.config.logFindingDays),
@@ -92,6 +96,7 @@ export const handlers: Handlers<Context> = {
   report_commit_statuses: reportStatuses,
   report_overdue_statuses: enqueueOverdueReports,
   revoke_inactive_tokens: revokeInactiveTokens,
+  sample_queues: sampleQueues,
   seal_plain_secrets: sealPlainSecrets,
   send_invitation: sendInvitation,
   set_test_owners: setOwners,
@@ -179,6 +184,7 @@ export const pollers: Readonly<Record<string, Poller<Context> & OverRows>> = {
     run: updateStatuses,
     rows: ['commit_statuses'],
   },
+  fold_job_ends: { everySeconds: 2, hasWork: hasJobEnds, run: foldJobEnds, rows: ['job_ends'] },
   enqueue_polls: { everySeconds: 2, hasWork: hasPolls, run: enqueuePolls, rows: ['polls', 'polls_changed'] },
   compact_logs: { everySeconds: 2, run: logCompactor(), rows: ['logs', 'log_chunks'] },
   reconcile_hosted: {
@@ -240,6 +246,7 @@ export const rowsOfTasks: Readonly<Record<Kind, OverRows['rows']>> = {
   expire_events: partitions,
   expire_failed_rows: 'It deletes rows of the loops themselves.',
   expire_idempotency_keys: ['idempotency_keys'],
+  expire_insights: 'Nothing refers to the rows that it deletes.',
   expire_invitations: ['invitations'],
   expire_log_chunks: partitions,
   expire_log_findings: 'Nothing refers to the rows that it deletes.',
@@ -262,6 +269,7 @@ export const rowsOfTasks: Readonly<Record<Kind, OverRows['rows']>> = {
   report_commit_statuses: ['status_reports'],
   report_overdue_statuses: 'It only reads, and enqueues a task for each pipeline.',
   revoke_inactive_tokens: ['tokens_inactive'],
+  sample_queues: 'It only counts, and writes rows of its own.',
   seal_plain_secrets: ['secrets'],
   send_invitation: oneRow,
   set_test_owners: ['test_owners'],

@@ -145,7 +145,7 @@ export async function aQueue(
   app: TestApp,
   cluster: { path: string },
   manager: TestUser,
-  given: { key?: string; hostedAgents?: { instanceShape: string } } = {},
+  given: { key?: string; price_per_minute?: number; hostedAgents?: { instanceShape: string } } = {},
 ): Promise<{ id: string; key: string; path: string }> {
   const answer = await app.request('POST', `${cluster.path}/queues`, {
     token: manager.token,

@@ -7,6 +7,7 @@ import type { Timers } from '../config/timers.ts'
 import type { Statement } from '../db/statement.ts'
 import { groupBy } from '../lib/group-by.ts'
 import { insertJobs } from './insert-jobs.ts'
+import { noteJobEnds } from './insights/job-ends.ts'
 import { buildColumns, columnName, jobColumns, onRows, stepColumns, tallyColumns } from './rows.ts'
 import type { Inherited, Scope } from './scope.ts'
 import { TallyUpdate } from './tallies.ts'
@@ -37,6 +38,7 @@ export function* saveChanges(changes: Changes, saving: Saving): Generator<Statem
   yield insertWiring(changes, scope)
   if (inherited !== null) yield [insertJobs(changes.newJobs, inherited, saving)]
   for (const group of groupByColumns(changes.jobs, ({ set }) => set.state)) yield [updateJobs(group, saving)]
+  yield noteJobEnds(scope.organizationId, saving.moves)
   for (const group of groupByColumns(changes.steps)) yield [updateSteps(group)]
   yield deleteRows(changes)
   // create-build.ts inserts a new build.

@@ -35,6 +35,7 @@ export const loops = {
   hosted_volumes: 'a volume that has no row, or a row whose volume is lost',
   idempotency_keys: 'an answer that is kept no longer',
   invitations: 'an invitation that is overdue',
+  job_ends: 'an organization with jobs that have ended',
   jobs_lost: 'a job whose agent is gone, or that fell silent itself',
   log_chunks: 'a log whose job is deleted',
   logs: 'the log of a job that has ended',

@@ -16,6 +16,7 @@ export interface Kinds {
   expire_events: NoPayload
   expire_failed_rows: NoPayload
   expire_idempotency_keys: NoPayload
+  expire_insights: NoPayload
   expire_invitations: NoPayload
   expire_log_chunks: NoPayload
   expire_log_findings: NoPayload
@@ -30,6 +31,7 @@ export interface Kinds {
   report_commit_statuses: { pipeline_id: string }
   report_overdue_statuses: NoPayload
   revoke_inactive_tokens: NoPayload
+  sample_queues: NoPayload
   seal_plain_secrets: NoPayload
   set_test_owners: NoPayload
   /** The code of the invitation's link, sealed. */
@@ -58,6 +60,7 @@ export const schedule: Readonly<Record<CronKind, string>> = {
   expire_events: '43 * * * *',
   expire_failed_rows: '51 * * * *',
   expire_idempotency_keys: '*/15 * * * *',
+  expire_insights: '27 * * * *',
   expire_invitations: '*/10 * * * *',
   expire_log_chunks: '47 * * * *',
   expire_log_findings: '53 * * * *',
@@ -70,6 +73,7 @@ export const schedule: Readonly<Record<CronKind, string>> = {
   make_partitions: '13 * * * *',
   report_overdue_statuses: '* * * * *',
   revoke_inactive_tokens: '7 * * * *',
+  sample_queues: '* * * * *',
   seal_plain_secrets: '52 * * * *',
   set_test_owners: '* * * * *',
 }

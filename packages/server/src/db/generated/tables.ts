@@ -160,6 +160,13 @@ export interface Tables {
     context: ColumnType<unknown, string | null | undefined, string | null>
     data: ColumnType<unknown, string | undefined, string>
   }
+  build_costs: {
+    build_id: string
+    organization_id: string
+    jobs: number
+    run_ms: number
+    cost_micros: number
+  }
   build_edges: {
     build_id: string
     from_step: string
@@ -341,6 +348,7 @@ export interface Tables {
     fair_by: Generated<string>
     fair_weights: ColumnType<unknown, string | undefined, string>
     machine_limit_percent: number | null
+    price_micros: Generated<number>
   }
   cluster_secrets: {
     id: string
@@ -520,11 +528,79 @@ export interface Tables {
     created_at: Generated<string>
     held_until: string | null
   }
+  insight_days: {
+    organization_id: string
+    dimension: string
+    starts_at: string
+    pipeline_id: string
+    queue_id: string
+    subject_id: string
+    jobs: number
+    failures: number
+    retries: number
+    run_ms: number
+    cost_micros: number
+    waits: number[]
+    runs: number[]
+  }
+  insight_hours: {
+    organization_id: string
+    dimension: string
+    starts_at: string
+    pipeline_id: string
+    queue_id: string
+    subject_id: string
+    jobs: number
+    failures: number
+    retries: number
+    run_ms: number
+    cost_micros: number
+    waits: number[]
+    runs: number[]
+  }
+  insight_minutes: {
+    organization_id: string
+    dimension: string
+    starts_at: string
+    pipeline_id: string
+    queue_id: string
+    subject_id: string
+    jobs: number
+    failures: number
+    retries: number
+    run_ms: number
+    cost_micros: number
+    waits: number[]
+    runs: number[]
+  }
+  insight_subjects: {
+    organization_id: string
+    dimension: string
+    id: string
+    pipeline_id: string | null
+    name: string | null
+    seen_on: string
+  }
   installation: {
     is_only: Generated<boolean>
     id: string
     last_backup_at: string | null
     last_backup_bytes: number | null
+  }
+  job_ends: {
+    organization_id: string
+    job_id: string
+    build_id: string
+    pipeline_id: string
+    queue_id: string | null
+    creator_id: string | null
+    step: string
+    ended_at: string
+    has_failed: boolean
+    is_retry: boolean
+    wait_ms: number | null
+    run_ms: number | null
+    price_micros: number
   }
   job_estimates: {
     job_id: string
@@ -843,6 +919,7 @@ export interface Tables {
     advanced_queue_metrics_enabled_by: string | null
     build_export_location: string | null
     build_export_strategy_id: string | null
+    currency: string | null
   }
   organization_retention: {
     organization_id: string
@@ -1037,6 +1114,17 @@ export interface Tables {
     organization_id: string
     pipeline_id: string
     seconds: number
+  }
+  queue_samples: {
+    organization_id: string
+    queue_id: string
+    unit: string
+    starts_at: string
+    minutes: number
+    waiting: number
+    running: number
+    connected: number
+    busy: number
   }
   queue_shares: {
     queue_id: string

@@ -6,7 +6,7 @@ import { validationFailed } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import * as clusters from '../clusters/queries.ts'
 import * as queues from './queries.ts'
-import { mostQueues } from './rules.ts'
+import { mostQueues, toMicros } from './rules.ts'
 import type { CreateQueueBody } from './schema.ts'
 
 export async function createQueue(
@@ -19,6 +19,7 @@ export async function createQueue(
     key: body.key,
     description: body.description || null,
     retry_agent_affinity: body.retry_agent_affinity ?? 'prefer-warmest',
+    price_micros: toMicros(body.price_per_minute ?? 0),
     instance_shape: body.hostedAgents?.instanceShape ?? null,
   }
   return inTransaction(ctx.db, async (trx) => {

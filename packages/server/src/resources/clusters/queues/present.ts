@@ -22,6 +22,7 @@ export function presentQueue(url: string, orgSlug: string, queue: QueueRow): Wir
     fair_by: queue.fair_by,
     fair_weights: queue.fair_weights,
     machine_limit_percent: queue.machine_limit_percent,
+    price_per_minute: queue.price_micros / 1_000_000,
     dispatch_paused: queue.dispatch_paused_at !== null,
     dispatch_paused_by: presentUserOrNull(url, queue.dispatch_paused_by),
     dispatch_paused_at: queue.dispatch_paused_at,

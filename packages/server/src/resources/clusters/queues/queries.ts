@@ -17,6 +17,7 @@ export interface QueueRow {
   fair_by: 'none' | 'pipeline' | 'team' | 'creator'
   fair_weights: Record<string, number>
   machine_limit_percent: number | null
+  price_micros: number
   dispatch_paused_at: string | null
   dispatch_paused_note: string | null
   dispatch_paused_by: UserRow | null
@@ -26,7 +27,7 @@ export interface QueueRow {
 
 const select = sql`
   select q.id, q.cluster_id, q.key, q.description, q.retry_agent_affinity, q.instance_shape, q.agent_image_ref,
-    q.fair_by, q.fair_weights, q.machine_limit_percent, q.dispatch_paused_at, q.dispatch_paused_note, ${userJson('pauser')} as dispatch_paused_by,
+    q.fair_by, q.fair_weights, q.machine_limit_percent, q.price_micros, q.dispatch_paused_at, q.dispatch_paused_note, ${userJson('pauser')} as dispatch_paused_by,
     q.created_at, ${userJson('creator')} as created_by
   from cluster_queues q
   left join users creator on creator.id = q.created_by left join users pauser on pauser.id = q.dispatch_paused_by`
@@ -56,6 +57,7 @@ export interface QueueFields {
   retry_agent_affinity: string
   instance_shape: string | null
   agent_image_ref: string | null
+  price_micros: number
 }
 
 export interface FairFields {

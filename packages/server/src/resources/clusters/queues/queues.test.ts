@@ -70,6 +70,7 @@ describe('GET /v2/organizations/{org.slug}/clusters/{cluster.id}/queues/{id}', (
       fair_by: 'none',
       fair_weights: {},
       machine_limit_percent: null,
+      price_per_minute: 0,
       dispatch_paused: false,
       dispatch_paused_by: null,
       dispatch_paused_at: null,

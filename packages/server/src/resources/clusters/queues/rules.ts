@@ -62,10 +62,14 @@ export function readFields(queue: QueueRow, body: UpdateQueueBody): Partial<Queu
   return {
     ...(body.description === undefined ? {} : { description: body.description || null }),
     ...(body.retry_agent_affinity === undefined ? {} : { retry_agent_affinity: body.retry_agent_affinity }),
+    ...(body.price_per_minute === undefined ? {} : { price_micros: toMicros(body.price_per_minute) }),
     ...readFair(queue, body),
     ...(body.hostedAgents === undefined ? {} : readHosted(queue, body.hostedAgents)),
   }
 }
+
+/** Money is stored in millionths, so that sums are exact. */
+export const toMicros = (amount: number): number => Math.round(amount * 1_000_000)
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 

@@ -58,6 +58,13 @@ const MachineLimitPercent = orNull(
   }),
 )
 
+const PricePerMinute = Type.Number({
+  minimum: 0,
+  maximum: 1_000_000,
+  description:
+    'What a minute of a running job costs in the organization’s currency, to six decimals. It counts for jobs that end from now on.',
+})
+
 const HostedAgents = Type.Object(
   {
     instance_shape: Type.Object(
@@ -101,6 +108,7 @@ export const Queue = Type.Object(
     fair_by: FairBy,
     fair_weights: FairWeights,
     machine_limit_percent: MachineLimitPercent,
+    price_per_minute: PricePerMinute,
     dispatch_paused: boolean('Whether no jobs are handed out from the queue for now.'),
     dispatch_paused_by: orNull(User, 'Who paused the queue; null when it is not paused.'),
     dispatch_paused_at: orNull(timestamp('When the queue was paused; null when it is not.')),
@@ -135,6 +143,7 @@ export const CreateQueue = Type.Object(
     key: Key,
     description: Type.Optional(Description),
     retry_agent_affinity: Type.Optional(RetryAgentAffinity),
+    price_per_minute: Type.Optional(PricePerMinute),
     hostedAgents: Type.Optional(
       Type.Object(
         {
@@ -161,6 +170,7 @@ export const UpdateQueue = Type.Object(
     fair_by: Type.Optional(FairBy),
     fair_weights: Type.Optional(FairWeights),
     machine_limit_percent: Type.Optional(MachineLimitPercent),
+    price_per_minute: Type.Optional(PricePerMinute),
     hostedAgents: Type.Optional(
       Type.Object(
         {

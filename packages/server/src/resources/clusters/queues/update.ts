@@ -20,6 +20,7 @@ const audited = [
   'fair_by',
   'fair_weights',
   'machine_limit_percent',
+  'price_micros',
   'dispatch_paused_at',
   'dispatch_paused_note',
 ] as const

@@ -27,6 +27,7 @@ describe('GET /v2/organizations/{org.slug}/pipeline-settings', () => {
       default_timeout_in_minutes: null,
       maximum_timeout_in_minutes: null,
       scheduled_job_expiry_in_minutes: null,
+      currency: 'USD',
       hosted_agents_terminal_access: off,
       public_pipeline_creation: off,
       advanced_queue_metrics: { ...off, disable_supported: false },

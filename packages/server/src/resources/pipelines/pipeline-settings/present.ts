@@ -2,6 +2,8 @@ import type { Static } from 'typebox'
 import type { SettingsRow } from './queries.ts'
 import type { PipelineSettings } from './schema.ts'
 
+export const usualCurrency = 'USD'
+
 export function presentPipelineSettings(
   url: string,
   orgSlug: string,
@@ -14,6 +16,7 @@ export function presentPipelineSettings(
     default_timeout_in_minutes: settings.default_timeout_in_minutes,
     maximum_timeout_in_minutes: settings.maximum_timeout_in_minutes,
     scheduled_job_expiry_in_minutes: settings.scheduled_job_expiry_in_minutes,
+    currency: settings.currency ?? usualCurrency,
     hosted_agents_terminal_access: enablement(
       settings.hosted_agents_ssh_enabled_at,
       settings.hosted_agents_ssh_enabled_by,

@@ -7,6 +7,8 @@ export interface SettingsFields {
   default_timeout_in_minutes: number | null
   maximum_timeout_in_minutes: number | null
   scheduled_job_expiry_in_minutes: number | null
+  /** null: USD. */
+  currency: string | null
   hosted_agents_ssh_enabled_at: string | null
   public_pipelines_enabled_at: string | null
   advanced_queue_metrics_enabled_at: string | null
@@ -34,7 +36,7 @@ const person = (column: `${Toggle}_enabled_by`) => sql`
 export async function getOfOrg(db: Db, orgId: string): Promise<SettingsRow> {
   const { rows } = await sql<SettingsRow>`
     select s.default_branch, s.default_cluster_id, s.default_timeout_in_minutes, s.maximum_timeout_in_minutes,
-      s.scheduled_job_expiry_in_minutes, s.hosted_agents_ssh_enabled_at, s.public_pipelines_enabled_at,
+      s.scheduled_job_expiry_in_minutes, s.currency, s.hosted_agents_ssh_enabled_at, s.public_pipelines_enabled_at,
       s.advanced_queue_metrics_enabled_at, s.build_export_location, s.build_export_strategy_id,
       ${person('hosted_agents_ssh_enabled_by')}, ${person('public_pipelines_enabled_by')},
       ${person('advanced_queue_metrics_enabled_by')}

@@ -28,6 +28,7 @@ export const PipelineSettings = Type.Object(
     scheduled_job_expiry_in_minutes: orNull(
       integer('Minutes after which a job that no agent took expires; null: the installation’s own limit.'),
     ),
+    currency: text('ISO code of the currency that prices of queues are in, such as `USD`.'),
     hosted_agents_terminal_access: Type.Object(enablement, {
       description: 'Whether members may open a terminal on hosted agents.',
     }),
@@ -77,6 +78,13 @@ export const UpdatePipelineSettings = Type.Object(
     scheduled_job_expiry_in_minutes: optional(
       Type.Integer({ minimum: 1, maximum: minutesInYear }),
       'Minutes after which a job that no agent took expires; null: the installation’s own limit.',
+    ),
+    currency: Type.Optional(
+      Type.String({
+        pattern: '^[A-Z]{3}$',
+        description:
+          'ISO code of the currency that prices of queues are in: three capital letters, such as `EUR`. No price is converted.',
+      }),
     ),
   },
   {

@@ -19,6 +19,7 @@ const minutes = [
 
 const audited = [
   ...minutes,
+  'currency',
   'default_branch',
   'default_cluster_id',
   'hosted_agents_ssh_enabled_at',
@@ -37,6 +38,7 @@ export const updatePipelineSettings = (
     const wanted: SettingsChange = {
       ...Object.fromEntries(minutes.flatMap((key) => (body[key] === undefined ? [] : [[key, body[key]]]))),
       ...(branch === undefined ? {} : { default_branch: branch || null }),
+      ...(body.currency === undefined ? {} : { currency: body.currency }),
       ...(cluster === undefined ? {} : { default_cluster_id: await readCluster(trx, org, cluster) }),
     }
     const { default_timeout_in_minutes: usual, maximum_timeout_in_minutes: most } = { ...before, ...wanted }
