@@ -8,7 +8,7 @@ import { listKeyActions, showKeys } from '../parts/keys.ts'
 import { Icon } from '../parts/Icon.tsx'
 import { findEntries, foundEntries, pageEntries, withKeys, type PaletteEntry } from './palette-entries.ts'
 import { organizationQuery, searchQuery } from './queries.ts'
-import { recentBuildEntries } from './recent-builds.ts'
+import { recentBuildEntries } from './recent.ts'
 import { setTheme } from './theme.ts'
 import styles from './Palette.module.css'
 
