@@ -70,6 +70,11 @@ withBrowser.describe('the frame of every page', () => {
     await crumbs(page).filter({ hasText: queue }).first().click()
     await page.waitForURL(server.url + scene.queuePage)
     expect(await trailOf('/-/me/tokens', 'Access tokens')).toEqual(['You', 'Access tokens'])
+    await page.setViewportSize({ width: 390, height: 844 })
+    const pipeline = `🚀 Trail ${process.pid}`
+    const steps = `${scene.page.replace(/\/builds\/.*/, '')}/settings/steps`
+    await expect.poll(() => trailOf(steps, 'Steps')).toEqual([pipeline, 'Steps'])
+    await expect.poll(() => trailOf(scene.page, '#1')).toEqual([pipeline, '#1'])
     expect(tab.complaints).toEqual([])
   })
 

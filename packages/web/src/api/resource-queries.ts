@@ -30,6 +30,9 @@ export const teamQuery = (slug: string, team: string) =>
 export const agentImageQuery = (params: { org: string; cluster: string; image: string }) =>
   query(`GET ${org}/clusters/{cluster}/agent-images/{image}`, { params })
 
+export const suiteQuery = (slug: string, suite: string) =>
+  query(`GET ${org}/suites/{suite}`, { params: { org: slug, suite }, query: { include_viewer: true } })
+
 export const serviceQuery = (slug: string, service: string) =>
   query(`GET ${org}/services/{service}`, { params: { org: slug, service }, query: { include_targets: true } })
 

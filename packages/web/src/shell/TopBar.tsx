@@ -4,7 +4,8 @@ import { Icon } from '../parts/Icon.tsx'
 import { showKeys } from '../parts/keys.ts'
 import { showLabel } from '../parts/labels.ts'
 import { Menu } from '../parts/Menu.tsx'
-import { useCrumbs } from './crumbs.ts'
+import { usePhone } from '../parts/use-media.ts'
+import { lastCrumbs, useCrumbs } from './crumbs.ts'
 import { useNamedOrganization, useOrganization } from './organization.ts'
 import { organizationsQuery } from './queries.ts'
 import { sections } from './sections.ts'
@@ -39,10 +40,12 @@ export function TopBar({ onSearch }: { onSearch: () => void }) {
 
 function Breadcrumb() {
   const org = useNamedOrganization()
-  const crumbs = useCrumbs()
+  const all = useCrumbs()
+  const crumbs = usePhone() ? lastCrumbs(all) : all
+  const hasOrganization = crumbs.length < 2 || crumbs === all
   return (
     <nav aria-label="Breadcrumb" className={styles.crumbs}>
-      {org !== null && <OrganizationMenu org={org} />}
+      {org !== null && hasOrganization && <OrganizationMenu org={org} />}
       {crumbs.map(({ name, to }, index) => (
         <Link
           key={to}

@@ -9,6 +9,7 @@ import {
   queueQuery,
   serviceName,
   serviceQuery,
+  suiteQuery,
   teamQuery,
 } from '../api/resource-queries.ts'
 import { clusterPages } from './cluster-pages.ts'
@@ -18,7 +19,13 @@ import { settingsPages } from './settings-pages.ts'
 interface Crumb {
   name: string
   to: string
+  /** Lies between a thing and a page of it, and says no more than that page. */
+  isBetween?: true
 }
+
+/** The last ones, for a phone: what the page shows, and what that belongs to. */
+export const lastCrumbs = (crumbs: readonly Crumb[]): Crumb[] =>
+  crumbs.filter(({ isBetween }, index) => isBetween !== true || index === crumbs.length - 1).slice(-2)
 
 /** Those behind the organization. */
 export function useCrumbs(): Crumb[] {
@@ -45,6 +52,7 @@ export function useCrumbs(): Crumb[] {
   const imageName = useImageName(org, cluster, image)
   const teamName = useTeamName(org, team)
   const ofService = useServiceCrumbs(org, service, delivery)
+  const suiteName = useSuiteName(org, suite)
   const here = (name: string): Crumb => ({ name, to: pathname })
   if (first === '-') return personCrumbs(pathname)
   if (first === 'organizations') {
@@ -52,7 +60,8 @@ export function useCrumbs(): Crumb[] {
       return settingsCrumbs(org, page, team === undefined ? ofService : [here(teamName)])
     if (inCluster.length > 0)
       return [...inCluster, ...clusterPageCrumbs(pathname), ...(image === undefined ? [] : [here(imageName)])]
-    if (area === 'analytics') return testCrumbs(org, suite, test === undefined ? [] : [here('Test')])
+    if (area === 'analytics')
+      return testCrumbs(org, suite, suiteName, test === undefined ? [] : [here('Test')])
     const title = titles[`${area}/${page}`] ?? titles[area]
     return title === undefined ? [] : [here(title)]
   }
@@ -77,11 +86,11 @@ const personTitles: Readonly<Record<string, string>> = {
   '/-/me/sessions': 'Sessions',
 }
 
-function testCrumbs(org: string, suite: string | undefined, more: readonly Crumb[]): Crumb[] {
+function testCrumbs(org: string, suite: string | undefined, name: string, more: readonly Crumb[]): Crumb[] {
   const base = `/organizations/${org}/analytics/suites`
   return [
     { name: 'Tests', to: base },
-    ...(suite === undefined ? [] : [{ name: suite, to: `${base}/${suite}` }]),
+    ...(suite === undefined ? [] : [{ name, to: `${base}/${suite}` }]),
     ...more,
   ]
 }
@@ -115,7 +124,7 @@ function pipelineSettingsCrumbs(pipeline: string, page: string): Crumb[] {
   const base = `${pipeline}/settings`
   const title = findPipelineSettings(page)?.title
   return [
-    { name: 'Settings', to: base },
+    { name: 'Settings', to: base, isBetween: true },
     ...(title === undefined ? [] : [{ name: title, to: `${base}/${page}` }]),
   ]
 }
@@ -147,6 +156,11 @@ function useServiceCrumbs(org: string, service: string | undefined, delivery: st
     ...(service === undefined ? [] : [{ name: data === undefined ? 'Service' : serviceName(data), to }]),
     ...(delivery === undefined ? [] : [{ name: 'Delivery', to: `${to}/deliveries/${delivery}` }]),
   ]
+}
+
+function useSuiteName(org: string, suite = ''): string {
+  const { data } = useQuery({ ...suiteQuery(org, suite), enabled: suite !== '' })
+  return data?.name ?? suite
 }
 
 function useTeamName(org: string, team: string | undefined): string {

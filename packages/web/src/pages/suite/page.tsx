@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { suiteQuery } from '../../api/resource-queries.ts'
 import { Page } from '../../parts/Page.tsx'
 import { SearchBox } from '../../parts/SearchBox.tsx'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
@@ -7,7 +8,7 @@ import { Empty, NotLoaded, ShowMore } from '../../parts/States.tsx'
 import { Table } from '../../parts/Table.tsx'
 import { TimeOrNever } from '../../parts/time/Time.tsx'
 import { shownSeconds, shownShare } from './figures.ts'
-import { mutedQuery, skippedQuery, suiteQuery, testsQuery, type SuiteAddress } from './queries.ts'
+import { mutedQuery, skippedQuery, testsQuery, type SuiteAddress } from './queries.ts'
 import { views, type View } from './search.ts'
 import { TestName } from './TestName.tsx'
 import styles from './Suite.module.css'
@@ -18,7 +19,7 @@ export function SuitePage() {
   const address = useParams({ from })
   const { list: view = 'slowest', q = '' } = useSearch({ from })
   const navigate = useNavigate({ from })
-  const suite = useQuery(suiteQuery(address))
+  const suite = useQuery(suiteQuery(address.org, address.suite))
   if (suite.data === undefined) return <NotLoaded query={suite} />
   return (
     <Page title={suite.data.name} subtitle="Figures are those of the last 7 days.">

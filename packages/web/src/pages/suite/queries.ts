@@ -11,9 +11,6 @@ export interface SuiteAddress {
 
 export type KnownTest = Answer<`GET ${typeof suite}/tests/{test}`>
 
-export const suiteQuery = (params: SuiteAddress) =>
-  query(`GET ${suite}`, { params: { ...params }, query: { include_viewer: true } })
-
 const orders = {
   slowest: { sort_by: 'duration_avg' },
   flaky: { sort_by: 'reliability', order: 'asc', label: 'flaky' },

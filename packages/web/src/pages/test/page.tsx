@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { keyOf } from '../../api/queries.ts'
+import { suiteQuery } from '../../api/resource-queries.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Facts } from '../../parts/Facts.tsx'
 import { Page } from '../../parts/Page.tsx'
@@ -11,7 +12,7 @@ import { Table } from '../../parts/Table.tsx'
 import { Time, TimeOrNever } from '../../parts/time/Time.tsx'
 import { showFailure } from '../../parts/toasts/toasts.ts'
 import { shownSeconds, shownShare } from '../suite/figures.ts'
-import { suiteQuery, type KnownTest } from '../suite/queries.ts'
+import type { KnownTest } from '../suite/queries.ts'
 import { groupFailures } from './group-failures.ts'
 import { QuarantineDialog } from './QuarantineDialog.tsx'
 import { enable, executionsQuery, testQuery, type Execution, type TestAddress } from './queries.ts'
@@ -57,7 +58,7 @@ const factsOf = (test: KnownTest) =>
 
 function Actions({ address, test }: { address: TestAddress; test: KnownTest }) {
   const queryClient = useQueryClient()
-  const { data: suite } = useQuery(suiteQuery(address))
+  const { data: suite } = useQuery(suiteQuery(address.org, address.suite))
   const [verb, setVerb] = useState<'mute' | 'skip' | null>(null)
   const reload = async () => {
     await queryClient.invalidateQueries({ queryKey: testQuery(address).queryKey })
