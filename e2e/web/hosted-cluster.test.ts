@@ -32,5 +32,17 @@ withBrowser.describe('hosted clusters in the browser', () => {
     await page.getByRole('row', { name: /Machines.*Hosted/ }).waitFor()
     await page.getByRole('row', { name: /Default cluster.*Self-hosted/ }).waitFor()
     expect(tab.complaints).toEqual([])
+    // The engine is nowhere.
+    for (const [name, problem] of [
+      ['cache_volumes', 'Could not load cache volumes'],
+      ['agent_images', 'The hosted-agent service could not return the images'],
+    ] as const) {
+      await page.goto(`${server.url}/organizations/default/clusters/${cluster}/${name}`)
+      await page.getByText(problem).and(page.getByText('Trying again…')).waitFor()
+      await page.getByRole('heading', { name: problem }).waitFor()
+      await page.getByRole('button', { name: 'Try again' }).click()
+      await page.getByRole('heading', { name: problem }).waitFor()
+    }
+    expect(tab.complaints.filter((each) => !each.includes('503'))).toEqual([])
   })
 })

@@ -10,8 +10,15 @@ import styles from './States.module.css'
 const skeletonAfterMs = 200
 const longAfterMs = 10_000
 
+interface LoadingProps {
+  rows?: number
+  look?: 'lines' | 'list'
+  /** Why it takes longer. */
+  note?: string | undefined
+}
+
 /** With `list`, it has the frame and the rows of the list that comes. Appears after 200 ms, and says so when it takes long. */
-export function Loading({ rows = 8, look = 'lines' }: { rows?: number; look?: 'lines' | 'list' }) {
+export function Loading({ rows = 8, look = 'lines', note }: LoadingProps) {
   const isDue = useLater(skeletonAfterMs)
   const isLong = useLater(longAfterMs)
   if (!isDue) return null
@@ -22,7 +29,8 @@ export function Loading({ rows = 8, look = 'lines' }: { rows?: number; look?: 'l
           <div key={index} className={styles.skeleton} />
         ))}
       </div>
-      {isLong && <p className={styles.note}>Still waiting for the server…</p>}
+      {note !== undefined && <p className={styles.note}>{note}</p>}
+      {note === undefined && isLong && <p className={styles.note}>Still waiting for the server…</p>}
     </div>
   )
 }
@@ -38,6 +46,10 @@ function useLater(afterMs: number): boolean {
 
 interface Query {
   error: Error | null
+  /** Of the last try, while it is tried again. */
+  failureReason: Error | null
+  /** How often it has failed for good. A query that asks anew has no `error` meanwhile. */
+  errorUpdateCount: number
   refetch: () => unknown
 }
 
@@ -45,13 +57,16 @@ interface Query {
 export const isGone = (error: Error | null): boolean =>
   error instanceof ApiFailure && (error.status === 403 || error.status === 404)
 
-/** Instead of what a query has not brought. */
-export const NotLoaded = ({ query, rows }: { query: Query; rows?: number }) =>
-  query.error === null ? (
-    <Loading {...(rows === undefined ? {} : { rows })} />
-  ) : (
-    <Problem error={query.error} onRetry={() => void query.refetch()} />
-  )
+/** Instead of what a query has not brought. What went wrong stays until it is there, also while it is asked for again. */
+export function NotLoaded({ query, rows }: { query: Query; rows?: number }) {
+  const failure = query.error ?? query.failureReason
+  const [last, setLast] = useState(failure)
+  if (failure !== null && failure !== last) setLast(failure)
+  const hasFailed = query.error !== null || query.errorUpdateCount > 0
+  if (last !== null && hasFailed) return <Problem error={last} onRetry={() => void query.refetch()} />
+  const note = failure === null ? undefined : `${failure.message} Trying again…`
+  return <Loading {...(rows === undefined ? {} : { rows })} note={note} />
+}
 
 interface List {
   hasNextPage: boolean
