@@ -19,6 +19,7 @@ import { readDeliverySearch, readProviderSearch } from './pages/services/search.
 import { readSuiteSearch } from './pages/suite/search.ts'
 import { StartPage } from './pages/start/page.tsx'
 import { readBuildSearch } from './pages/build/search.ts'
+import { loadPage } from './load-page.ts'
 import { Shell } from './shell/Shell.tsx'
 
 const rootRoute = createRootRoute({
@@ -51,7 +52,12 @@ const lazyPage = <Path extends string, Name extends string, Search extends objec
   load: () => Promise<Record<NoInfer<Name>, RouteComponent>>,
   name: Name,
   readSearch?: (search: Record<string, unknown>) => Search,
-) => page(path, lazyRouteComponent(load, name), readSearch)
+) =>
+  page(
+    path,
+    lazyRouteComponent(() => loadPage(load), name),
+    readSearch,
+  )
 
 /** A page of an organization's settings, which shell/settings-pages.ts lists. */
 const settingsPage = <Path extends string, Name extends string, Search extends object = object>(
@@ -68,7 +74,7 @@ const pipelineSettingsPage = <Path extends string, Name extends string>(
   name: Name,
 ) => lazyPage(`/$org/$pipeline/settings/${path}`, load, name)
 
-const agentPage = lazyRouteComponent(() => import('./pages/agent/page.tsx'), 'AgentPage')
+const agentPage = lazyRouteComponent(() => loadPage(() => import('./pages/agent/page.tsx')), 'AgentPage')
 
 const routeTree = rootRoute.addChildren([
   page('/-/start', StartPage),

@@ -54,4 +54,6 @@ export async function tryNow(): Promise<void> {
   }
 }
 
+export const isAway = (): boolean => !state.isReachable
+
 export const useConnection = (): Connection => useSyncExternalStore(listeners.add, () => state)
