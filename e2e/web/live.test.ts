@@ -136,6 +136,9 @@ withBrowser.describe('live updates', () => {
     await page.getByText('row 10', { exact: true }).waitFor()
     await stop(server)
     await page.getByText('The server cannot be reached').waitFor()
+    // The banner does not push the end of the page out of view.
+    const rest = () => page.evaluate(() => document.documentElement.scrollHeight - innerHeight)
+    expect(await rest()).toBe(0)
     const cancel = page.getByRole('button', { name: 'Cancel', exact: true }).first()
     expect(await cancel.isDisabled()).toBe(true)
     expect(await cancel.getAttribute('title')).toBe('The server cannot be reached now')
@@ -153,6 +156,23 @@ withBrowser.describe('live updates', () => {
     await page.getByRole('main').locator('header').first().getByText('Passed', { exact: true }).waitFor()
     const rows = Array.from({ length: 40 }, (_, index) => [index + 1, `row ${index + 1}`])
     await expect.poll(() => readRows(page)).toEqual(Object.fromEntries(rows))
+  })
+
+  it('bring a page that was not open yet once the server is back', async () => {
+    const tab = await visit()
+    await signIn(tab, theServer(), '/default')
+    const { page, context } = tab
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await context.setOffline(true)
+    await page
+      .getByRole('navigation', { name: 'Pages of the organization' })
+      .getByRole('link', { name: 'Agents' })
+      .click()
+    await page.getByText('The server cannot be reached').waitFor()
+    await context.setOffline(false)
+    await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor()
+    await page.getByText('The server cannot be reached').waitFor({ state: 'hidden' })
+    expect(new URL(page.url()).pathname).toBe('/organizations/default/agents')
   })
 
   it('and copying work on plain http', async () => {

@@ -21,7 +21,10 @@ interface Props {
 export function Page({ title, tabTitle, before, actions, subtitle, children, isFixed = false }: Props) {
   useTabTitle(showLabel(tabTitle ?? title))
   return (
-    <div className={isFixed ? `${styles.page} ${styles.fixed}` : styles.page}>
+    <div
+      className={isFixed ? `${styles.page} ${styles.fixed}` : styles.page}
+      data-fixed-page={isFixed || undefined}
+    >
       <header className={styles.header}>
         <div className={styles.heading}>
           {before}
