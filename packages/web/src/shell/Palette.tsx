@@ -8,7 +8,7 @@ import { listKeyActions, showKeys } from '../parts/keys.ts'
 import { Icon } from '../parts/Icon.tsx'
 import { findEntries, foundEntries, pageEntries, withKeys, type PaletteEntry } from './palette-entries.ts'
 import { organizationQuery, searchQuery } from './queries.ts'
-import { recentBuildEntries } from './recent.ts'
+import { recentBuildEntries, recentPipelineEntries } from './recent.ts'
 import { setTheme } from './theme.ts'
 import styles from './Palette.module.css'
 
@@ -22,7 +22,7 @@ export function Palette({ org, onClose }: { org: string | null; onClose: () => v
   const [actions] = useState(listKeyActions)
   const wanted = useDeferredValue(text.trim())
   const client = useQueryClient()
-  const [recent] = useState(() => recentBuildEntries(client, org))
+  const [recent] = useState(() => [...recentPipelineEntries(client, org), ...recentBuildEntries(client, org)])
   const search = useQuery(searchQuery(org, wanted))
   const organization = useQuery({ ...organizationQuery(org ?? ''), enabled: org !== null })
   const may = organization.data?.viewer?.may ?? null
