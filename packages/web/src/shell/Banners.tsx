@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Button } from '../parts/Button.tsx'
 import { useNow } from '../parts/time/clock.ts'
 import { Icon } from '../parts/Icon.tsx'
+import { showLabel } from '../parts/labels.ts'
 import { tryNow, useConnection } from './connection.ts'
 import { bannersQuery } from './queries.ts'
 import { StoppedServices } from './StoppedServices.tsx'
@@ -25,7 +26,7 @@ function OrganizationBanner({ org }: { org: string }) {
   return message === undefined ? null : (
     <div className={styles.banner} role="note" aria-label="Message of the organization">
       <Icon name="info" />
-      <span>{message}</span>
+      <span>{showLabel(message)}</span>
     </div>
   )
 }

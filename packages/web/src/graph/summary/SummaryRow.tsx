@@ -92,10 +92,11 @@ export const SummaryJob = memo(
   ),
 )
 
-/** The note of a failure, else the word of the state. */
-const reasonOf = ({ note, look, exitStatus }: Job): string => {
+/** The note of a failure, else the word of the state, unless the heading above has just said it. */
+const reasonOf = ({ note, look, exitStatus, bucket }: Job): string => {
   if (look.tone === 'failed' || look.tone === 'warn') {
     return note ?? (exitStatus === null ? look.label : `exit ${exitStatus}`)
   }
-  return titleOf(look)
+  const word = titleOf(look)
+  return word.toLowerCase() === BUCKET_NAMES[bucket] ? '' : word
 }

@@ -29,7 +29,7 @@ export function PastJobs({ org, agent }: { org: string; agent: string }) {
           },
           {
             head: 'Job',
-            titleOf: (job) => job.name ?? job.command ?? 'Job',
+            titleOf: (job) => showLabel(job.name ?? job.command ?? 'Job'),
             render: (job) => (
               <Link to={new URL(job.web_url).pathname} hash={job.id}>
                 {showLabel(job.name ?? job.command ?? 'Job')}

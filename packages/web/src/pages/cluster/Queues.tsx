@@ -37,7 +37,7 @@ export const Queues = ({ queues, defaultId }: Props) => (
         head: 'Description',
         look: 'muted',
         render: ({ description, dispatch_paused: isPaused, dispatch_paused_note: note }) =>
-          isPaused && note !== null ? `Paused: ${showLabel(note)}` : description,
+          isPaused && note !== null ? `Paused: ${showLabel(note)}` : showLabel(description ?? ''),
       },
     ]}
   />

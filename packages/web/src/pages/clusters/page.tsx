@@ -51,7 +51,7 @@ export function ClustersPage() {
                 </>
               ),
             },
-            { head: 'Description', look: 'muted', render: ({ description }) => description },
+            { head: 'Description', look: 'muted', render: ({ description }) => showLabel(description ?? '') },
             {
               head: 'Hosting',
               look: 'aside',

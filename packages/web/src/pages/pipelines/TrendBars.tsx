@@ -2,7 +2,7 @@
 // without colour too.
 import { Link } from '@tanstack/react-router'
 import { toneClass } from '../../parts/state-badge/StateBadge.tsx'
-import { stateLook } from '../../parts/state-badge/states.ts'
+import { stateLook, titleOf } from '../../parts/state-badge/states.ts'
 import { formatDuration } from '../../parts/time/durations.ts'
 import type { Trend } from './queries.ts'
 import styles from './TrendBars.module.css'
@@ -20,10 +20,11 @@ export function TrendBars({ org, trend, size = 'row', isTabStop = true }: Props)
   return (
     <div className={`${styles.bars} ${styles[size]}`} role="group" aria-label="Last builds">
       {trend.builds.map((build) => {
-        const { tone, label } = stateLook('build', build.state, { blocked: build.blocked })
+        const look = stateLook('build', build.state, { blocked: build.blocked })
+        const tone = look.hasFailed === true ? 'failed' : look.tone
         const height = Math.round((0.2 + 0.8 * ((build.seconds ?? 0) / longest)) * 100)
         const length = build.seconds === null ? '' : `, ${formatDuration(build.seconds)}`
-        const title = `#${build.number} ${label}${length}, ${build.branch}`
+        const title = `#${build.number} ${titleOf(look)}${length}, ${build.branch}`
         return (
           <Link
             key={build.number}

@@ -17,7 +17,7 @@ export function WaitingJobs({ org, jobs }: { org: string; jobs: readonly Waiting
         { head: '#', look: 'number', render: ({ position }) => position },
         {
           head: 'Job',
-          titleOf: (job) => job.name ?? job.command ?? 'Job',
+          titleOf: (job) => showLabel(job.name ?? job.command ?? 'Job'),
           render: (job) => (
             <Link to={new URL(job.web_url).pathname} hash={job.id}>
               {showLabel(job.name ?? job.command ?? 'Job')}

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { BuildAddress } from '../../../api/addresses.ts'
 import type { JobTable } from '../../../graph/jobs/job-table.ts'
+import { showLabel } from '../../../parts/labels.ts'
 import { StateBadge } from '../../../parts/state-badge/StateBadge.tsx'
 import { Empty, NotLoaded } from '../../../parts/States.tsx'
 import { Time } from '../../../parts/time/Time.tsx'
@@ -38,7 +39,7 @@ export function StepUploads({ address, table, isRunning }: Props) {
             <span className="muted">
               <Time at={upload.created_at} />
             </span>
-            {upload.message !== null && <span className={styles.more}>{upload.message}</span>}
+            {upload.message !== null && <span className={styles.more}>{showLabel(upload.message)}</span>}
           </li>
         ))}
       </ul>
