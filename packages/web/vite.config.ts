@@ -73,6 +73,10 @@ const listFiles: Plugin = {
   },
 }
 
+/** Small parts that the first page and most others have: one file of them is smaller than ten. */
+const onFirstPage =
+  /web\/src\/(parts\/(Button|Icon|keys|mark\/|state-badge\/|time\/)|api\/(listeners|call|live|event-stream))/
+
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [themeScript, layerOrder, compressed, listFiles],
@@ -86,6 +90,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     sourcemap: false,
     chunkSizeWarningLimit: 400,
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'shared', test: onFirstPage }] } } },
   },
   worker: { format: 'es', plugins: () => [listFiles] },
 })
