@@ -30,7 +30,7 @@ const pages = (world: World): Record<string, [path: string, text: string | RegEx
   'pipeline-archived': ['/default/old-app/settings/general', 'is archived'],
   builds: ['/organizations/default/builds', 'Release 2.1'],
   'log-search': ['/organizations/default/log-search?q=exit&in=logs', /searched/],
-  'build-failed': [world.failed, 'exit 1'],
+  'build-failed': [world.failed, 'AssertionError'],
   'build-graph': [`${world.failed}?view=graph`, 'Deploy'],
   'build-table': [`${world.failed}?view=table`, 'Deploy'],
   'build-waterfall': [`${world.failed}?view=waterfall`, 'Deploy'],

@@ -75,7 +75,7 @@ const states = (places: Record<'grouped' | 'long', string>): Record<string, Stat
     act: (page) => openPalette(page, 'qqqqqq'),
     text: /\bno\b|nothing/i,
   },
-  'groups-summary': { path: places.grouped, text: 'Unit 1 of 3' },
+  'groups-summary': { path: places.grouped, text: 'The command exited with status 1' },
   'groups-open': { path: `${places.grouped}?view=graph`, text: 'Integration' },
   'groups-folded': {
     path: `${places.grouped}?view=graph`,
@@ -87,6 +87,15 @@ const states = (places: Record<'grouped' | 'long', string>): Record<string, Stat
   },
   'groups-table': { path: `${places.grouped}?view=table`, text: 'Integration' },
   'log-long': { path: places.long, text: 'ok 6000' },
+  'log-searched': {
+    path: places.long,
+    async act(page) {
+      await page.keyboard.press('Control+F')
+      await page.getByLabel('Find in the log').fill('package 1[0-9]+')
+      await page.getByRole('button', { name: 'Regular expression' }).click()
+    },
+    text: 'installing package 10',
+  },
   offline: {
     path: places.grouped,
     act: (page) => page.context().setOffline(true),
@@ -180,7 +189,7 @@ withBrowser.describe('every state', () => {
       await tab.page.goto(server.url + path)
       await tab.page.getByRole('main').waitFor()
       await expect.poll(() => tab.page.getByRole('status', { name: 'Loading' }).count()).toBe(0)
-      await expect.poll(() => tab.page.getByText('Row 0 of 0').count()).toBe(0)
+      await expect.poll(() => tab.page.getByText('Loading…', { exact: true }).count()).toBe(0)
       await act?.(tab.page)
       await tab.page.getByText(text).filter({ visible: true }).first().waitFor()
       await write(tab.page, `${name}-${look}`)

@@ -16,6 +16,8 @@ interface Props {
 /** Whether the log grows and is followed, where the reader is, and what is selected. */
 export function StatusLine({ log: { model, viewport }, actions, lines }: Props) {
   const { follow, topRow, isAtEnd } = useSyncExternalStore(viewport.subscribe, viewport.read)
+  if (model.total === 0 && model.state !== 'ready')
+    return <div className={styles.line}>{model.state === 'loading' && 'Loading…'}</div>
   const added = newRows(follow, model.total)
   return (
     <div className={styles.line}>

@@ -2,6 +2,7 @@ import { useSyncExternalStore, type KeyboardEvent } from 'react'
 import { IconButton } from '../../parts/Button.tsx'
 import { Icon } from '../../parts/Icon.tsx'
 import type { Finder, Found } from './finder.ts'
+import { countOf, isLikeExpression } from './search.ts'
 import styles from '../Toolbar.module.css'
 
 interface Props {
@@ -64,13 +65,31 @@ export function FindBar({ finder, onLeave }: Props) {
       {query.text !== '' && (
         <>
           <Count found={found} text={finder.describe()} />
-          <IconButton label="Previous match (N)" icon="chevron-up" onClick={() => finder.step(-1)} />
-          <IconButton label="Next match (n)" icon="chevron-down" onClick={() => finder.step(1)} />
+          {mayBeExpression(found) ? (
+            <button
+              type="button"
+              className={styles.expression}
+              onClick={() => {
+                finder.setQuery({ ...query, isRegex: true })
+                finder.focus()
+              }}
+            >
+              As an expression?
+            </button>
+          ) : (
+            <>
+              <IconButton label="Previous match (N)" icon="chevron-up" onClick={() => finder.step(-1)} />
+              <IconButton label="Next match (n)" icon="chevron-down" onClick={() => finder.step(1)} />
+            </>
+          )}
         </>
       )}
     </search>
   )
 }
+
+const mayBeExpression = ({ query, matches, isSearching, failure }: Found) =>
+  !isSearching && failure === '' && matches.isComplete && countOf(matches) === 0 && isLikeExpression(query)
 
 function Count({ found: { matches, failure }, text }: { found: Found; text: string }) {
   if (failure !== '')

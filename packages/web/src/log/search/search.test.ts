@@ -3,6 +3,7 @@ import {
   describeFound,
   findMatches,
   firstFrom,
+  isLikeExpression,
   keepCurrent,
   noMatches,
   readPattern,
@@ -34,6 +35,20 @@ describe('findMatches', () => {
   it('refuses a broken expression and skips empty matches', () => {
     expect(find('(', true, false, ['('])).toBeNull()
     expect(find('x*', true, false, ['axx'])).toEqual([[1, 1, 3]])
+  })
+})
+
+describe('isLikeExpression', () => {
+  const areLike = (texts: string[]) => texts.filter((text) => isLikeExpression(query(text)))
+
+  it('knows expressions by their signs', () => {
+    const expressions = ['package 1[0-9]+', '^error', 'took \\d+ ms', 'failed|passed', 'a.*b', 'done$']
+    expect(areLike(expressions)).toEqual(expressions)
+  })
+
+  it('leaves texts alone, what is no expression, and what is searched as one', () => {
+    expect(areLike(['AssertionError: no', 'src/a.ts(3,4)', 'why?', '[0-9', 'a * b', '$ make'])).toEqual([])
+    expect(isLikeExpression(query('a.*b', true))).toBe(false)
   })
 })
 

@@ -35,6 +35,12 @@ export function readPattern({ text, isRegex, isCaseSensitive }: Query): RegExp |
   }
 }
 
+/** A text that was found nowhere and is more likely an expression: `package 1[0-9]+`, `^error`, `(a|b)`. */
+export const isLikeExpression = (query: Query): boolean =>
+  !query.isRegex &&
+  /\\[bdsw]|[.\])\w][*+]|\[[^\]]+\]|\w\|\w|^\^|\$$/i.test(query.text) &&
+  readPattern({ ...query, isRegex: true }) !== null
+
 export function findMatches(pattern: RegExp, rows: Iterable<readonly [number, string]>): Match[] {
   const found: Match[] = []
   for (const [row, text] of rows) {
