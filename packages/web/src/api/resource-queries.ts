@@ -33,6 +33,19 @@ export const agentImageQuery = (params: { org: string; cluster: string; image: s
 export const suiteQuery = (slug: string, suite: string) =>
   query(`GET ${org}/suites/{suite}`, { params: { org: slug, suite }, query: { include_viewer: true } })
 
+export interface TestAddress {
+  org: string
+  suite: string
+  test: string
+}
+
+export const testQuery = (params: TestAddress) =>
+  query(`GET ${org}/suites/{suite}/tests/{test}`, { params: { ...params } })
+
+/** Tests of one name are told apart by their scope. */
+export const testName = ({ scope, name }: { scope: string; name: string }) =>
+  scope === '' ? name : `${scope} › ${name}`
+
 export const serviceQuery = (slug: string, service: string) =>
   query(`GET ${org}/services/{service}`, { params: { org: slug, service }, query: { include_targets: true } })
 

@@ -11,6 +11,8 @@ import {
   serviceQuery,
   suiteQuery,
   teamQuery,
+  testName,
+  testQuery,
 } from '../api/resource-queries.ts'
 import { clusterPages } from './cluster-pages.ts'
 import { findPipelineSettings } from './pipeline-settings-pages.ts'
@@ -53,6 +55,7 @@ export function useCrumbs(): Crumb[] {
   const teamName = useTeamName(org, team)
   const ofService = useServiceCrumbs(org, service, delivery)
   const suiteName = useSuiteName(org, suite)
+  const nameOfTest = useTestName(org, suite, test)
   const here = (name: string): Crumb => ({ name, to: pathname })
   if (first === '-') return personCrumbs(pathname)
   if (first === 'organizations') {
@@ -61,7 +64,7 @@ export function useCrumbs(): Crumb[] {
     if (inCluster.length > 0)
       return [...inCluster, ...clusterPageCrumbs(pathname), ...(image === undefined ? [] : [here(imageName)])]
     if (area === 'analytics')
-      return testCrumbs(org, suite, suiteName, test === undefined ? [] : [here('Test')])
+      return testCrumbs(org, suite, suiteName, test === undefined ? [] : [here(nameOfTest)])
     const title = titles[`${area}/${page}`] ?? titles[area]
     return title === undefined ? [] : [here(title)]
   }
@@ -161,6 +164,11 @@ function useServiceCrumbs(org: string, service: string | undefined, delivery: st
 function useSuiteName(org: string, suite = ''): string {
   const { data } = useQuery({ ...suiteQuery(org, suite), enabled: suite !== '' })
   return data?.name ?? suite
+}
+
+function useTestName(org: string, suite = '', test = ''): string {
+  const { data } = useQuery({ ...testQuery({ org, suite, test }), enabled: test !== '' })
+  return data === undefined ? 'Test' : testName(data)
 }
 
 function useTeamName(org: string, team: string | undefined): string {

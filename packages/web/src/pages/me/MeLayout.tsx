@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Page } from '../../parts/Page.tsx'
-import styles from './MeLayout.module.css'
+import { ViewLinks } from '../../parts/views/ViewLinks.tsx'
 
 interface Props {
   title: string
@@ -12,20 +12,14 @@ interface Props {
 /** The pages of a person, with links between them. */
 export const MeLayout = ({ title, actions, children }: Props) => (
   <Page title={title} actions={actions}>
-    <nav aria-label="Your account" className={styles.links}>
-      <Link to="/-/me" activeOptions={{ exact: true }} className={styles.link}>
+    <ViewLinks label="Your account">
+      <Link to="/-/me" activeOptions={{ exact: true }}>
         Profile
       </Link>
-      <Link to="/-/me/tokens" className={styles.link}>
-        Access tokens
-      </Link>
-      <Link to="/-/me/programs" className={styles.link}>
-        Connected programs
-      </Link>
-      <Link to="/-/me/sessions" className={styles.link}>
-        Sessions
-      </Link>
-    </nav>
+      <Link to="/-/me/tokens">Access tokens</Link>
+      <Link to="/-/me/programs">Connected programs</Link>
+      <Link to="/-/me/sessions">Sessions</Link>
+    </ViewLinks>
     {children}
   </Page>
 )

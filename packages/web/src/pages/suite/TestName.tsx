@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import { testName } from '../../api/resource-queries.ts'
 import type { SuiteAddress } from './queries.ts'
 
 interface Props {
@@ -10,7 +11,7 @@ interface Props {
 export const TestName = ({ address, test }: Props) => (
   <>
     <Link to="/organizations/$org/analytics/suites/$suite/tests/$test" params={{ ...address, test: test.id }}>
-      {test.scope === '' ? test.name : `${test.scope} › ${test.name}`}
+      {testName(test)}
     </Link>
     {test.labels.length > 0 && <span className="muted"> {test.labels.join(', ')}</span>}
   </>

@@ -7,11 +7,11 @@ import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
 import { Empty, NotLoaded, ShowMore } from '../../parts/States.tsx'
 import { Table } from '../../parts/Table.tsx'
 import { TimeOrNever } from '../../parts/time/Time.tsx'
+import { ViewLinks } from '../../parts/views/ViewLinks.tsx'
 import { shownSeconds, shownShare } from './figures.ts'
 import { mutedQuery, skippedQuery, testsQuery, type SuiteAddress } from './queries.ts'
 import { views, type View } from './search.ts'
 import { TestName } from './TestName.tsx'
-import styles from './Suite.module.css'
 
 const from = '/organizations/$org/analytics/suites/$suite'
 
@@ -23,7 +23,7 @@ export function SuitePage() {
   if (suite.data === undefined) return <NotLoaded query={suite} />
   return (
     <Page title={suite.data.name} subtitle="Figures are those of the last 7 days.">
-      <nav aria-label="Lists" className={styles.views}>
+      <ViewLinks label="Lists">
         {Object.entries(views).map(([name, title]) => (
           <Link
             key={name}
@@ -35,7 +35,7 @@ export function SuitePage() {
             {title}
           </Link>
         ))}
-      </nav>
+      </ViewLinks>
       {view === 'quarantined' ? (
         <Quarantined address={address} />
       ) : (

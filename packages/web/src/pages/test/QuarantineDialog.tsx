@@ -2,7 +2,8 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { FormDialog } from '../../parts/dialogs/FormDialog.tsx'
 import { SelectField, TextArea } from '../../parts/Field.tsx'
-import { quarantine, type TestAddress } from './queries.ts'
+import type { TestAddress } from '../../api/resource-queries.ts'
+import { quarantine } from './queries.ts'
 
 interface Props {
   address: TestAddress

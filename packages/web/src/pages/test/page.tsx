@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { keyOf } from '../../api/queries.ts'
-import { suiteQuery } from '../../api/resource-queries.ts'
+import { suiteQuery, testName, testQuery, type TestAddress } from '../../api/resource-queries.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Facts } from '../../parts/Facts.tsx'
 import { Page } from '../../parts/Page.tsx'
@@ -15,7 +15,7 @@ import { shownSeconds, shownShare } from '../suite/figures.ts'
 import type { KnownTest } from '../suite/queries.ts'
 import { groupFailures } from './group-failures.ts'
 import { QuarantineDialog } from './QuarantineDialog.tsx'
-import { enable, executionsQuery, testQuery, type Execution, type TestAddress } from './queries.ts'
+import { enable, executionsQuery, type Execution } from './queries.ts'
 import styles from './Test.module.css'
 
 export function TestPage() {
@@ -23,12 +23,8 @@ export function TestPage() {
   const test = useQuery(testQuery(address))
   const executions = useQuery(executionsQuery(address))
   if (test.data === undefined) return <NotLoaded query={test} />
-  const { scope, name } = test.data
   return (
-    <Page
-      title={scope === '' ? name : `${scope} › ${name}`}
-      actions={<Actions address={address} test={test.data} />}
-    >
+    <Page title={testName(test.data)} actions={<Actions address={address} test={test.data} />}>
       <Facts isFramed facts={factsOf(test.data)} />
       {executions.data === undefined ? (
         <NotLoaded query={executions} />
@@ -51,7 +47,7 @@ const factsOf = (test: KnownTest) =>
     ['Passes', `${shownShare(test.reliability)} of ${test.executions_count.toLocaleString()} in 7 days`],
     [
       'Takes',
-      `${shownSeconds(test.duration_p50)} mostly, ${shownSeconds(test.duration_p95)} at the 95th percentile`,
+      `${shownSeconds(test.duration_p50)} at the median, ${shownSeconds(test.duration_p95)} at the 95th percentile`,
     ],
     ['First seen', <Time key="first" at={test.first_seen_at} />],
   ] as const
@@ -108,7 +104,7 @@ function History({ org, executions }: { org: string; executions: readonly Execut
   const failures = groupFailures(executions)
   return (
     <>
-      <section>
+      <section className={styles.section}>
         <h2>History</h2>
         <ol className={`card ${styles.strip}`} aria-label="The last runs, oldest first">
           {executions.toReversed().map((one) => (
@@ -119,27 +115,30 @@ function History({ org, executions }: { org: string; executions: readonly Execut
         </ol>
       </section>
       {failures.length > 0 && (
-        <section>
+        <section className={styles.section}>
           <h2>Failures</h2>
           <Table
-            label="Failures by what they say"
+            label="Failures by their message"
             rows={failures}
             columns={[
-              { head: 'Says', render: ({ reason }) => reason ?? 'Nothing' },
+              { head: 'Message', render: ({ reason }) => reason ?? 'No message' },
               { head: 'Times', look: 'number', render: ({ count }) => count },
               { head: 'Last', look: 'muted', render: ({ lastAt }) => <Time at={lastAt} /> },
             ]}
           />
         </section>
       )}
-      <section>
+      <section className={styles.section}>
         <h2>Runs</h2>
         <Table
           label="Runs"
           rows={executions}
           columns={[
             { head: 'Result', render: (one) => <StateBadge kind="build" state={stateOf(one)} isQuiet /> },
-            { head: 'Build', render: ({ build }) => build && <BuildLink org={org} build={build} /> },
+            {
+              head: 'Build',
+              render: ({ build }) => (build === null ? '–' : <BuildLink org={org} build={build} />),
+            },
             { head: 'Branch', look: 'aside', render: ({ branch }) => branch ?? '–' },
             { head: 'Took', look: 'number', render: ({ duration }) => shownSeconds(duration) },
             { head: 'When', look: 'muted', render: ({ created_at: at }) => <Time at={at} /> },

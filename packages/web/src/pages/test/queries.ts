@@ -1,19 +1,13 @@
 import { call, type Answer } from '../../api/call.ts'
 import type { Operations } from '../../api/operations.ts'
 import { query } from '../../api/queries.ts'
-import type { SuiteAddress } from '../suite/queries.ts'
+import type { TestAddress } from '../../api/resource-queries.ts'
 
 const test = '/v2/organizations/{org}/suites/{suite}/tests/{test}'
-
-export interface TestAddress extends SuiteAddress {
-  test: string
-}
 
 export type Execution = Answer<`GET ${typeof test}/executions`>[number]
 
 type Quarantine = NonNullable<Operations[`PUT ${typeof test}/mute`]['body']>
-
-export const testQuery = (params: TestAddress) => query(`GET ${test}`, { params: { ...params } })
 
 export const executionsQuery = (params: TestAddress) =>
   query(`GET ${test}/executions`, { params: { ...params } })
