@@ -42,13 +42,24 @@ export function keyboard(page: Page): Hands {
   const isAt = (target: Locator) =>
     target.evaluate((element) => element === document.activeElement).catch(() => false)
 
+  /** Tab comes to each row of a list once. */
+  const isInItsRow = (target: Locator) =>
+    target
+      .evaluate((element) => {
+        const row = element.closest('[data-list-row]')
+        return (
+          row !== null && row.contains(document.activeElement) && element.getAttribute('tabindex') === '-1'
+        )
+      })
+      .catch(() => false)
+
   async function tabTo(target: Locator): Promise<void> {
     await target.waitFor()
     await expect.poll(isNowhere).toBe(false)
-    const key = (await target.getAttribute('role')) === 'menuitem' ? 'ArrowDown' : 'Tab'
+    const isInMenu = (await target.getAttribute('role')) === 'menuitem'
     for (let presses = 0; presses < mostPresses; presses++) {
       if (await isAt(target)) return expectVisible(page)
-      await page.keyboard.press(key)
+      await page.keyboard.press(isInMenu ? 'ArrowDown' : (await isInItsRow(target)) ? 'ArrowRight' : 'Tab')
     }
     throw new Error(`The focus never came to ${String(target)}`)
   }

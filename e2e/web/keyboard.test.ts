@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
-import { theServer } from '../millrace.ts'
+import { eventually, theServer } from '../millrace.ts'
 import { signIn, visit, withBrowser } from './browser.ts'
 import { keyboard } from './hands.ts'
 import { seeRow } from './log-page.ts'
@@ -104,6 +104,126 @@ withBrowser.describe('the keyboard', () => {
     await page.keyboard.press('ArrowUp')
     await page.keyboard.press('Enter')
     await page.waitForURL(`${server.url}/default/${scene.pipeline}/builds/2`)
+    expect(tab.complaints).toEqual([])
+  })
+
+  it('walks tests, their runs, triggers and found rows in the same way', async () => {
+    const { server, slug, admin, api, url } = await anOrganization()
+    const suite = await server.post(`${api}/suites`, { name: 'Basket', default_branch: 'main' }, admin)
+    for (const [key, result] of ['passed', 'failed'].entries())
+      await fetch(`${url}/v1/uploads`, {
+        method: 'POST',
+        headers: {
+          Authorization: `Token token="${String(suite.body['api_token'])}"`,
+          'Content-Type': 'application/json',
+        },
+        body: JSON.stringify({
+          format: 'json',
+          run_env: { key: `run ${key}`, branch: 'main', commit_sha: `${key}` },
+          data: ['adds', 'takes'].map((name, index) => ({
+            scope: 'Basket',
+            name,
+            result,
+            history: { start_at: 0, duration: 2 - index },
+          })),
+        }),
+      })
+    const tests = `${api}/suites/basket/tests`
+    await eventually('the tests are known', async () => {
+      const { body } = await server.get(tests, admin)
+      return Object.keys(body).length === 2
+    })
+    const cluster = await server.post(`${api}/clusters`, { name: 'Machines' }, admin)
+    const pipeline = { name: 'App', repository: 'https://git.example.com/a.git', configuration: 'steps: []' }
+    await server.post(`${api}/pipelines`, { ...pipeline, cluster_id: cluster.body['id'] }, admin)
+    for (const name of ['One', 'Two'])
+      await server.post(`${api}/pipelines/app/triggers`, { name, signature: 'none' }, admin)
+    const tab = await visit()
+    const { page } = tab
+    const suites = `/organizations/${slug}/analytics/suites`
+    await signIn(tab, { url, token: admin }, suites)
+    const focused = (name: string | RegExp) =>
+      expect.poll(async () => (await describeFocus(page)).name).toMatch(name)
+    const heading = () => page.getByRole('heading', { level: 1 }).focus()
+    const stops = () =>
+      page
+        .locator('main [data-list-row]')
+        .evaluateAll((rows) =>
+          rows.map(
+            (row) =>
+              [...row.querySelectorAll<HTMLElement>('a, button')].filter(({ tabIndex }) => tabIndex === 0)
+                .length,
+          ),
+        )
+
+    await page.getByRole('table', { name: 'Test suites' }).waitFor()
+    await heading()
+    await page.keyboard.press('ArrowDown')
+    await focused('Basket')
+    await page.keyboard.press('Enter')
+    await page.getByRole('table', { name: 'Slowest' }).waitFor()
+    await heading()
+    await page.keyboard.press('ArrowDown')
+    await focused('Basket › adds')
+    await page.keyboard.press('ArrowDown')
+    await focused('Basket › takes')
+    expect(await stops()).toEqual([1, 1])
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Basket › takes' }).waitFor()
+    await page
+      .getByRole('navigation', { name: 'Breadcrumb' })
+      .getByText('Basket › takes', { exact: true })
+      .waitFor()
+    await page.keyboard.press('Tab')
+    await focused('Mute…')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').getByLabel('Reason').and(page.locator(':focus')).waitFor()
+    await page.keyboard.press('Escape')
+    await focused('Mute…')
+
+    await page.goto(`${url}/${slug}/app/settings/triggers`)
+    await page.getByRole('list', { name: 'Triggers' }).getByText('Two', { exact: true }).waitFor()
+    expect(await stops()).toEqual([1, 1])
+    await heading()
+    await page.keyboard.press('ArrowDown')
+    await focused(/address of/)
+    const first = (await describeFocus(page)).name
+    for (const name of [/^Try/, /^Deliveries of/, /^More about/]) {
+      await page.keyboard.press('ArrowRight')
+      await focused(name)
+    }
+    await page.keyboard.press('ArrowDown')
+    await focused(/address of/)
+    expect((await describeFocus(page)).name).not.toBe(first)
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').getByLabel('Payload').and(page.locator(':focus')).waitFor()
+    await page.keyboard.press('Escape')
+    await focused(/^Try/)
+    expect(tab.complaints).toEqual([])
+  })
+
+  it('walks the rows that a search of all logs has found', async () => {
+    const server = theServer()
+    const scene = await aScene(server, { steps: 'steps: [{ label: One, command: make }]' })
+    const run = await scene.begin()
+    const text = scene.pipeline.replace('scene-', 'needle')
+    await run.write(`${text} first\r\n${text} second\r\n`)
+    await run.finish(0)
+    const tab = await visit()
+    const { page } = tab
+    await signIn(
+      tab,
+      server,
+      `/organizations/default/log-search?q=${text}&in=logs&pipeline=${scene.pipeline}`,
+    )
+    await page.getByRole('link', { name: `${text} second` }).waitFor()
+    await page.getByRole('heading', { level: 1 }).focus()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    expect((await describeFocus(page)).name).toMatch('second')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(new RegExp(`${scene.page}#${run.id}/L\\d+$`))
     expect(tab.complaints).toEqual([])
   })
 

@@ -1,6 +1,7 @@
 import { useId, useState, type KeyboardEvent, type ReactNode } from 'react'
 import type { MenuEntry, MenuFocus } from './menu/entry.ts'
 import type { MenuList } from './menu/MenuList.tsx'
+import { rowSelector } from './list-keys.ts'
 import { showToast } from './toasts/toasts.ts'
 import styles from './Menu.module.css'
 
@@ -39,8 +40,10 @@ export function Menu({ label, children, entries, className }: Props) {
   }
   // Without the server it is tried again at the click, which says so.
   const prepare = () => void loadMenuList().catch(() => undefined)
-  const openWithArrow = (event: KeyboardEvent) => {
+  const openWithArrow = (event: KeyboardEvent<HTMLButtonElement>) => {
     if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
+    // There the arrows lead to the other rows.
+    if (event.currentTarget.closest(rowSelector) !== null) return
     event.preventDefault()
     open(event.key === 'ArrowDown' ? 'first' : 'last')
   }

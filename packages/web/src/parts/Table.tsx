@@ -1,5 +1,5 @@
 import { showLabel } from './labels.ts'
-import { useListKeys } from './list-keys.ts'
+import { useListKeys, useRowStops } from './list-keys.ts'
 import type { ReactNode } from 'react'
 import styles from './Table.module.css'
 
@@ -30,9 +30,10 @@ interface Props<Row> {
 /** A table that is read more than compared. */
 export function Table<Row extends { id: string }>({ label, rows, columns, renderAction }: Props<Row>) {
   useListKeys()
+  const rowStops = useRowStops<HTMLTableElement>()
   return (
     <div className={`card ${styles.scroll}`}>
-      <table className={styles.table} aria-label={label}>
+      <table ref={rowStops} className={styles.table} aria-label={label}>
         <thead>
           <tr>
             {columns.map(({ head, look }) => (

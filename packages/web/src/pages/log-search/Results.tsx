@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { Button } from '../../parts/Button.tsx'
 import { showLabel } from '../../parts/labels.ts'
+import { useListKeys } from '../../parts/list-keys.ts'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
 import { Empty, Problem } from '../../parts/States.tsx'
 import { Time } from '../../parts/time/Time.tsx'
@@ -18,6 +19,7 @@ interface Props {
 
 export function Results({ org, search, onSearchAll }: Props) {
   const { builds, count, progress, status, error, cursor, stop, goOn } = useLogSearch(org, search)
+  useListKeys()
   const isFailures = search.in !== 'logs'
   const isRunning = status === 'running'
   return (
@@ -70,7 +72,7 @@ function Build({ org, found: { build, jobs } }: { org: string; found: FoundBuild
           </h3>
           <ul className={styles.rows}>
             {hits.map((hit) => (
-              <li key={hit.row}>
+              <li key={hit.row} data-list-row>
                 <Link
                   to="/$org/$pipeline/builds/$number"
                   params={params}

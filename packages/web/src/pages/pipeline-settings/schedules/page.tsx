@@ -3,7 +3,7 @@ import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from '../../../parts/Button.tsx'
 import { ConfirmDialog } from '../../../parts/dialogs/ConfirmDialog.tsx'
-import { useListKeys } from '../../../parts/list-keys.ts'
+import { useListKeys, useRowStops } from '../../../parts/list-keys.ts'
 import { Empty, NotLoaded, ShowMore } from '../../../parts/States.tsx'
 import { showFailure, showToast } from '../../../parts/toasts/toasts.ts'
 import { PipelineSettings } from '../PipelineSettings.tsx'
@@ -109,6 +109,7 @@ function useScheduleActions(address: PipelineAddress, reload: () => Promise<unkn
 
 function Schedules({ address, actions }: { address: PipelineAddress; actions: ScheduleActions }) {
   useListKeys()
+  const rowStops = useRowStops<HTMLUListElement>()
   const list = useInfiniteQuery(schedulesQuery(address))
   const rows = list.data?.pages.flatMap((page) => page.rows)
   if (rows === undefined) return <NotLoaded query={list} />
@@ -120,7 +121,7 @@ function Schedules({ address, actions }: { address: PipelineAddress; actions: Sc
     )
   return (
     <>
-      <ul className={`card ${styles.list}`} aria-label="Schedules">
+      <ul ref={rowStops} className={`card ${styles.list}`} aria-label="Schedules">
         {rows.map((schedule) => (
           <li key={schedule.id} className={styles.row} data-list-row>
             <ScheduleRow address={address} schedule={schedule} {...actions} />

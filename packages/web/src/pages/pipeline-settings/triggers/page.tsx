@@ -3,7 +3,7 @@ import { useParams } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
 import { Button } from '../../../parts/Button.tsx'
 import { ConfirmDialog } from '../../../parts/dialogs/ConfirmDialog.tsx'
-import { useListKeys } from '../../../parts/list-keys.ts'
+import { useListKeys, useRowStops } from '../../../parts/list-keys.ts'
 import { Empty, NotLoaded, ShowMore } from '../../../parts/States.tsx'
 import { showFailure, showToast } from '../../../parts/toasts/toasts.ts'
 import { PipelineSettings } from '../PipelineSettings.tsx'
@@ -140,6 +140,7 @@ function OpenDialog({ address, pipeline, open, onChanged, onClose }: DialogProps
 
 function Triggers({ address, actions }: { address: PipelineAddress; actions: TriggerActions | null }) {
   useListKeys()
+  const rowStops = useRowStops<HTMLUListElement>()
   const list = useInfiniteQuery(triggersQuery(address))
   const rows = list.data?.pages.flatMap((page) => page.rows)
   if (rows === undefined) return <NotLoaded query={list} />
@@ -151,7 +152,7 @@ function Triggers({ address, actions }: { address: PipelineAddress; actions: Tri
     )
   return (
     <>
-      <ul className={`card ${styles.list}`} aria-label="Triggers">
+      <ul ref={rowStops} className={`card ${styles.list}`} aria-label="Triggers">
         {rows.map((trigger) => (
           <li key={trigger.id} className={styles.row} data-list-row>
             <TriggerRow trigger={trigger} actions={actions} />
