@@ -37,7 +37,7 @@ function Offline() {
   const seconds = Math.max(0, Math.ceil((nextTryMs - nowMs) / 1000))
   const asOf = new Date(lastMs).toLocaleTimeString(undefined, { timeStyle: 'short' })
   return (
-    <div className={styles.banner} role="status">
+    <div className={`${styles.banner} ${styles.short}`} role="status">
       <Icon name="wifi-off" />
       <span>
         The server cannot be reached. As of {asOf}.{' '}

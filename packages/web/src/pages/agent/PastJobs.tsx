@@ -24,7 +24,12 @@ export function PastJobs({ org, agent }: { org: string; agent: string }) {
           {
             head: 'State',
             render: (job) => (
-              <StateBadge kind="job" state={job.state} detail={{ softFailed: job.soft_failed }} />
+              <StateBadge
+                kind="job"
+                state={job.state}
+                detail={{ softFailed: job.soft_failed }}
+                isQuiet={job.state === 'passed'}
+              />
             ),
           },
           {

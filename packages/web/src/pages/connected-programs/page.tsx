@@ -77,7 +77,7 @@ function Programs({ org }: { org: string }) {
       <ShowMore list={list} />
       {revoking !== null && (
         <ConfirmDialog
-          title={`Refuse ${revoking.program} for ${revoking.user.name}?`}
+          title={`Revoke the access of ${revoking.program} for ${revoking.user.name}?`}
           action="Revoke its access"
           onConfirm={async () => {
             await revokeProgram(org, revoking.id)
@@ -87,8 +87,8 @@ function Programs({ org }: { org: string }) {
           onClose={() => setRevoking(null)}
         >
           <p>
-            It is refused in this organization from then on
-            {revoking.reaches_others ? ', and may go on in others' : ''}. The member can connect it again.
+            This organization refuses it at once
+            {revoking.reaches_others ? ', and others go on' : ''}. The member can connect it again.
           </p>
         </ConfirmDialog>
       )}

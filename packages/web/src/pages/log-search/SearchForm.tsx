@@ -66,7 +66,7 @@ export function SearchForm({ search, onSearch }: Props) {
             onCheck={(isOn) => setDraft(isOn ? { ...draft, case: true } : without('case'))}
           />
         </div>
-        <div className={styles.line}>
+        <div className={`${styles.line} ${styles.filters}`}>
           <TextField label="Pipeline" value={draft.pipeline ?? ''} onValue={set('pipeline')} />
           <TextField label="Branch" value={draft.branch ?? ''} onValue={set('branch')} />
           <TextField label="Step" value={draft.step ?? ''} onValue={set('step')} />

@@ -14,7 +14,6 @@ export function WaitingJobs({ org, jobs }: { org: string; jobs: readonly Waiting
       label="Waiting jobs"
       rows={jobs}
       columns={[
-        { head: '#', look: 'number', render: ({ position }) => position },
         {
           head: 'Job',
           titleOf: (job) => showLabel(job.name ?? job.command ?? 'Job'),
@@ -25,6 +24,7 @@ export function WaitingJobs({ org, jobs }: { org: string; jobs: readonly Waiting
           ),
         },
         { head: 'Build', render: (job) => <JobBuild org={org} job={job} /> },
+        { head: 'Place', look: 'number', render: ({ position }) => position },
         {
           head: 'Why it waits',
           look: 'aside',

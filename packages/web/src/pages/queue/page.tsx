@@ -68,8 +68,12 @@ export function QueuePage() {
       {metrics !== undefined && <QueueChart points={metrics.points} />}
       <h2>Waiting jobs</h2>
       {metrics !== undefined && metrics.estimates.jobs > 0 && <p>{errorsOf(metrics.estimates)}</p>}
-      <WaitingJobs org={org} jobs={waiting.data?.pages.flatMap(({ rows }) => rows) ?? []} />
-      {waiting.hasNextPage && <Button onClick={() => void waiting.fetchNextPage()}>Show more jobs</Button>}
+      {waiting.data === undefined ? (
+        <NotLoaded query={waiting} rows={3} />
+      ) : (
+        <WaitingJobs org={org} jobs={waiting.data.pages.flatMap(({ rows }) => rows)} />
+      )}
+      <ShowMore list={waiting} />
       <h2>Agents</h2>
       {agents.length === 0 ? (
         <Empty title="No agent of this queue is connected">Its jobs wait until one is.</Empty>

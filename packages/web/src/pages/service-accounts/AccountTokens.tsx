@@ -35,6 +35,7 @@ export function AccountTokens({ org, account, onClose }: Props) {
   return (
     <Dialog
       title={`Tokens of ${account.name}`}
+      size="wide"
       isOpen
       onClose={onClose}
       actions={
