@@ -753,7 +753,7 @@ const scenes: Partial<Record<Loop, Scene>> = {
     },
     run: poller('remember_estimates'),
     isDone: (id) => finds(sql`select from job_estimates where queue_id = ${id}`),
-    },
+  },
   test_owners: {
     table: 'test_suites',
     column: 'id',
