@@ -129,6 +129,7 @@ create table api_access_tokens (
   client_hash bytea,
   renewable_until timestamp(3) with time zone,
   token_issuer_id uuid,
+  is_machine boolean not null default false,
   constraint api_access_tokens_pkey PRIMARY KEY (id),
   constraint api_access_tokens_hash_key UNIQUE (token_hash),
   constraint api_access_tokens_token_issuer_id_fkey FOREIGN KEY (token_issuer_id) REFERENCES token_issuers(id) ON DELETE CASCADE,

@@ -29,6 +29,8 @@ export interface Caller {
     allowed_ip_addresses: string | null
     created_at: string
     expires_at: string | null
+    /** Its builds count as a machine's. */
+    is_machine: boolean
   }
   /** null: the request has a bearer token. */
   session: CallerSession | null

@@ -94,7 +94,7 @@ interface SessionRow extends Row {
 }
 
 const columns = (ssoMissing: RawBuilder<unknown>) => sql`
-  t.id, t.description, t.scopes, t.allowed_ip_addresses,
+  t.id, t.description, t.scopes, t.allowed_ip_addresses, coalesce(t.is_machine, false) as is_machine,
   json_build_object('id', u.id, 'name', u.name, 'email', u.email) as "user", u.created_at as user_created_at,
   case when o.id is not null then json_build_object('id', o.id, 'slug', o.slug, 'name', o.name,
     'features', o.features, 'featuresOff', o.features_off, 'allowed_ip_addresses', o.allowed_ip_addresses,
@@ -129,6 +129,7 @@ const toFound = (row: Row, session: CallerSession | null): FoundToken => ({
   allowed_ip_addresses: row.allowed_ip_addresses,
   created_at: row.created_at,
   expires_at: row.expires_at,
+  is_machine: row.is_machine,
   user: { ...row.user, created_at: row.user_created_at },
   organization: row.organization && { ...row.organization, created_at: row.organization_created_at },
 })

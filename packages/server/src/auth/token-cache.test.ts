@@ -11,6 +11,7 @@ const found = (given: Partial<FoundToken> = {}): FoundToken => ({
   allowed_ip_addresses: null,
   created_at: '2026-01-01T00:00:00.000Z',
   expires_at: null,
+  is_machine: false,
   user: { id: 'a user', name: '', email: '', created_at: '' },
   organization: null,
   ...given,

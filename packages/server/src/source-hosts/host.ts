@@ -71,6 +71,8 @@ export interface WebhookContent {
   repositories: readonly string[]
   /** Some hosts send all refs of a push in one delivery. */
   events: readonly HostEvent[]
+  /** The host says that a bot, not a person, caused the event. Absent: the host does not say. */
+  isOfBot?: boolean
   /** Variables for every build of the delivery. */
   env: Readonly<Record<string, string>>
 }

@@ -266,7 +266,7 @@ async function keepAndFind(trx: Trx, ctx: Context, target: Target, event: HostEv
 
 const requestOf = (
   target: Target,
-  { event, action, env }: WebhookDelivery,
+  { event, action, env, isOfBot = false }: WebhookDelivery,
   foundBy: FoundBy,
   { label, mergeQueue, unlessBuilt: _unlessBuilt, ...wanted }: Wanted,
 ): BuildRequest => ({
@@ -275,6 +275,7 @@ const requestOf = (
   source: 'webhook',
   // Commits can carry any name and address, so their author is not the creator.
   creatorId: null,
+  isMachine: isOfBot,
   env: { ...env, ...wanted.env },
   metaData: {},
   hostEvent: { event, action, label, mergeQueue },

@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { anAgentWorld, type AgentWorld } from '../../../test/agent-client.ts'
-import { useOwnApp } from '../../../test/app.ts'
+import { anAgent, anAgentWorld, type AgentWorld, type TestRun } from '../../../test/agent-client.ts'
+import { eventually, useOwnApp } from '../../../test/app.ts'
 import { aMember, aPipeline, aTeam } from '../../../test/builders.ts'
-import { aBuild, jobsOf, runJob } from '../../../test/runs.ts'
+import { commitOf, deliver, githubEvent, noCommit } from '../../../test/deliveries.ts'
+import { aBuild, jobNamed, jobsOf, runJob } from '../../../test/runs.ts'
+import { handlers } from '../../worker.ts'
 import { fireDueSchedules } from '../../resources/pipelines/schedules/fire.ts'
 
 const app = useOwnApp()
@@ -29,6 +32,12 @@ async function chargedOf(
 }
 
 const oneJob = '[{command: a}]'
+
+async function upload(run: TestRun, steps: readonly object[]): Promise<void> {
+  const body = { uuid: randomUUID(), pipeline: { steps } }
+  const { status, text } = await run.call('POST', `jobs/${run.id}/pipelines`, { body })
+  if (status >= 300) throw new Error(text)
+}
 
 async function request(token: string, method: 'POST' | 'PUT' | 'PATCH', path: string, body: object = {}) {
   const answer = await app.request(method, path, { token, body })
@@ -103,6 +112,33 @@ describe('a member cannot leave their share', () => {
     expect(await chargedOf(ofBuild(build))).toEqual(expected)
   })
 
+  it('by an upload of the job of somebody else, which is charged to who has retried it', async () => {
+    const world = await aFairWorld('creator')
+    const child = await aPipeline(app, world.org, oneJob)
+    const pipeline = await aPipeline(app, world.org, oneJob)
+    const [member, other] = [await aMember(app, world.org), await aMember(app, world.org)]
+    const build = await aBuild(app, world.org, pipeline, { creatorId: other.id })
+    const agent = await anAgent(app, world.token)
+    const own = await agent.begin()
+    await upload(own, [{ command: 'b' }])
+    const ofOwn = { key: `u:${other.id}`, machine: false }
+    expect(await chargedOf(sql`j.id = ${await jobNamed(app, build, 'b')}`)).toEqual([ofOwn])
+    await own.finish(1)
+    await request(member.token, 'PUT', `${pipeline.path}/builds/${build.number}/jobs/${own.id}/retry`)
+    const retried = await agent.begin()
+    await upload(retried, [
+      { command: 'c', retry: { automatic: [{ exit_status: 5, limit: 2 }] } },
+      { trigger: child.slug },
+    ])
+    await retried.finish()
+    const expected = [{ key: `u:${member.id}`, machine: false }]
+    expect(await chargedOf(sql`j.id = ${await jobNamed(app, build, 'c')}`)).toEqual(expected)
+    await eventually('the child', async () => (await chargedOf(ofPipeline(child))).length > 0)
+    expect(await chargedOf(ofPipeline(child))).toEqual(expected)
+    await runJob(app, build, 'c', 5)
+    expect(await chargedOf(sql`j.id = ${await jobNamed(app, build, 'c')}`)).toEqual(expected)
+  })
+
   it.each(['creator', 'pipeline', 'team'])(
     'by a trigger step, in a queue that is fair by %s',
     async (fairBy) => {
@@ -150,6 +186,91 @@ describe('a member cannot leave their share', () => {
       expect(await chargedOf(ofPipeline(pipeline))).toEqual([{ key: 't:', machine: false }])
     }
   })
+})
+
+it('builds and retries by a token of a machine count as machines, and so do those of tokens that it creates', async () => {
+  const world = await aFairWorld('creator')
+  const member = await aMember(app, world.org)
+  const pipeline = await aPipeline(app, world.org, oneJob)
+  const aMachineToken = async (by: string, body: object) => {
+    const wish = {
+      description: 'Bot',
+      scopes: ['read_user', 'write_user', 'write_builds', 'read_builds'],
+      ...body,
+    }
+    const { status, body: made } = await app.request('POST', '/v2/user/access-tokens', {
+      token: by,
+      body: wish,
+    })
+    expect([status, made.is_machine]).toEqual([201, true])
+    return String(made.token)
+  }
+  const marked = await aMachineToken(member.token, { is_machine: true })
+  const inherited = await aMachineToken(marked, { is_machine: false })
+  const expected = [{ key: `u:${member.id}`, machine: true }]
+  const body = { commit: 'HEAD', branch: 'main' }
+  for (const token of [marked, inherited])
+    expect(await chargedOf(ofBuild(await request(token, 'POST', `${pipeline.path}/builds`, body)))).toEqual(
+      expected,
+    )
+  const build = await aBuild(app, world.org, pipeline, { creatorId: member.id })
+  expect(await chargedOf(ofBuild(build))).toEqual([{ key: `u:${member.id}`, machine: false }])
+  await runJob(app, build, 'a', 1)
+  const [job] = await jobsOf(app, build)
+  await request(marked, 'PUT', `${pipeline.path}/builds/${build.number}/jobs/${job?.id}/retry`)
+  expect(await chargedOf(ofBuild(build))).toEqual(expected)
+})
+
+it('builds of events that the host says a bot caused count as machines, whatever the commit says', async () => {
+  const world = await aFairWorld('creator')
+  const given = { repository: 'git@github.com:acme/app.git' }
+  const bySender = async (sender: object | undefined, author: string) => {
+    const pipeline = await aPipeline(app, world.org, oneJob, given)
+    const commit = commitOf(pipeline.id)
+    const head = {
+      id: commit,
+      message: 'm',
+      author: { name: author, email: `${author}@users.noreply.github.com` },
+    }
+    const payload = {
+      ref: 'refs/heads/main',
+      before: noCommit,
+      after: commit,
+      deleted: false,
+      head_commit: head,
+      commits: [head],
+      repository: {
+        clone_url: 'https://github.com/acme/app.git',
+        ssh_url: given.repository,
+        default_branch: 'main',
+      },
+      ...(sender === undefined ? {} : { sender }),
+    }
+    expect((await deliver(app, pipeline, githubEvent('push', payload))).status).toBe(200)
+    return (await chargedOf(ofPipeline(pipeline))).map(({ machine }) => machine)
+  }
+  expect(await bySender({ login: 'dependabot[bot]', type: 'Bot' }, 'ada')).toEqual([true])
+  expect(await bySender({ login: 'renovate[bot]' }, 'ada')).toEqual([true])
+  expect(await bySender({ login: 'ada', type: 'User' }, 'dependabot[bot]')).toEqual([false])
+  expect(await bySender(undefined, 'renovate[bot]')).toEqual([false])
+})
+
+it('a change of what a queue is fair by gives all waiting jobs their shares, also of a long queue', async () => {
+  const world = await anAgentWorld(app)
+  const member = await aMember(app, world.org)
+  const pipeline = await aPipeline(app, world.org, '[{command: a, parallelism: 1000}]')
+  for (let made = 0; made < 3; made++) await aBuild(app, world.org, pipeline, { creatorId: member.id })
+  await request(world.admin.token, 'PATCH', world.queue.path, { fair_by: 'creator' })
+  const byCreator = { key: `u:${member.id}`, machine: false }
+  expect(await chargedOf(ofPipeline(pipeline))).toContainEqual({ key: null, machine: false })
+  const payload = { queue_id: world.queue.id, organization_id: world.org.id }
+  await handlers.assign_shares(app.ctx, payload)
+  expect(await chargedOf(ofPipeline(pipeline))).toEqual([byCreator])
+  const { rows } = await sql<{ key: string }>`
+    select key from graphile_worker.jobs where key in (${`assign_shares:${world.queue.id} rest`}, ${`assign_shares:${world.queue.id}`})`.execute(
+    app.db,
+  )
+  expect(rows).toHaveLength(2)
 })
 
 it('builds of service accounts and what they trigger count as machines', async () => {

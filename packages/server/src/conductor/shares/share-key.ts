@@ -96,10 +96,10 @@ export async function chargeRetry(
   trx: Trx,
   organizationId: string,
   retriedJobId: string,
-  userId: string,
+  { userId, isMachine }: { userId: string; isMachine: boolean },
 ): Promise<void> {
   await sql`
-    update jobs j set charged_user_id = ${userId}, is_machine = u.is_service_account,
+    update jobs j set charged_user_id = ${userId}, is_machine = ${isMachine}::boolean or u.is_service_account,
       share_key = (select ${shareKey({
         organizationId: sql`old.organization_id`,
         userId: sql`u.id`,

@@ -102,6 +102,7 @@ export interface Tables {
     client_hash: Buffer | null
     renewable_until: string | null
     token_issuer_id: string | null
+    is_machine: Generated<boolean>
   }
   archived_builds: {
     id: string

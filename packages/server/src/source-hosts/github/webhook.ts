@@ -44,17 +44,25 @@ export const webhook: Webhook = {
   canBeDisabled: true,
 }
 
-const readCommon = reader(Type.Object({ action: maybe(Short), repository: maybe(Repository) }))
+const readCommon = reader(
+  Type.Object({
+    action: maybe(Short),
+    repository: maybe(Repository),
+    sender: maybe(Type.Object({ login: maybe(Short), type: maybe(Short) })),
+  }),
+)
 
 export function readDelivery(
   event: string,
   payload: object,
-): { action: string | null; repositories: string[]; events: HostEvent[] } {
-  const { action, repository } = readCommon(payload)
+): { action: string | null; repositories: string[]; events: HostEvent[]; isOfBot: boolean } {
+  const { action, repository, sender } = readCommon(payload)
   const addresses = [repository?.clone_url, repository?.ssh_url]
   return {
     action: action ?? null,
     repositories: addresses.flatMap((address) => address ?? []),
+    // No person can have a name with brackets.
+    isOfBot: sender?.type === 'Bot' || sender?.login?.endsWith('[bot]') === true,
     events: [readers.get(event)?.(payload) ?? ignored(`The event ${event} makes no builds.`)],
   }
 }

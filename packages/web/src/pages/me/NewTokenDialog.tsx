@@ -18,8 +18,9 @@ export function NewTokenDialog({ proposed, onClose }: Props) {
       offered={allScopes}
       proposed={proposed === undefined ? undefined : { description: proposed, scopes: commandScopes }}
       mayLastForever
-      onCreate={async ({ days, ...body }, key) => {
-        const made = await createToken({ ...body, expires_in_days: days }, key)
+      mayBeMachines
+      onCreate={async ({ days, isMachine, ...body }, key) => {
+        const made = await createToken({ ...body, expires_in_days: days, is_machine: isMachine }, key)
         await queryClient.invalidateQueries({ queryKey: tokensQuery().queryKey })
         return made
       }}

@@ -5,7 +5,7 @@ import { Button } from '../../parts/Button.tsx'
 import { CopyBlock } from '../../parts/Copy.tsx'
 import { Dialog } from '../../parts/dialogs/Dialog.tsx'
 import { FormDialog } from '../../parts/dialogs/FormDialog.tsx'
-import { SelectField, TextField } from '../../parts/Field.tsx'
+import { Checkbox, SelectField, TextField } from '../../parts/Field.tsx'
 import { ScopeChoice } from './ScopeChoice.tsx'
 import type { Scope } from './scopes.ts'
 
@@ -16,6 +16,7 @@ interface Wish<Offered> {
   scopes: Offered[]
   /** null: it never expires. */
   days: number | null
+  isMachine: boolean
 }
 
 interface Props<Offered> {
@@ -26,20 +27,24 @@ interface Props<Offered> {
   /** What the form proposes. */
   proposed?: { description: string; scopes: readonly Offered[] } | undefined
   mayLastForever?: boolean
+  /** Tokens of people alone: a service account is a machine anyway. */
+  mayBeMachines?: boolean
   onCreate: (wish: Wish<Offered>, key: string) => Promise<{ token: string }>
   onClose: () => void
 }
 
 /** Asks what a token is for, makes it, and shows it once. */
 export function TokenDialog<Offered extends Scope>(props: Props<Offered>) {
-  const { title, doneTitle, offered, proposed, mayLastForever = false, onCreate, onClose } = props
+  const { title, doneTitle, offered, proposed, onCreate, onClose } = props
+  const { mayLastForever = false, mayBeMachines = false } = props
   const [key] = useState(newKey)
   const [description, setDescription] = useState(proposed?.description ?? '')
   const [days, setDays] = useState('90')
+  const [isMachine, setIsMachine] = useState(false)
   const [scopes, setScopes] = useState<readonly Offered[]>(proposed?.scopes ?? [])
   const create = useMutation({
     mutationFn: () =>
-      onCreate({ description, scopes: [...scopes], days: days === '' ? null : Number(days) }, key),
+      onCreate({ description, scopes: [...scopes], days: days === '' ? null : Number(days), isMachine }, key),
   })
   if (create.data !== undefined) {
     return (
@@ -83,6 +88,13 @@ export function TokenDialog<Offered extends Scope>(props: Props<Offered>) {
         ))}
         {mayLastForever && <option value="">Never</option>}
       </SelectField>
+      {mayBeMachines && (
+        <Checkbox
+          label="A machine uses it: in fair queues, jobs of people may come before those of builds that it starts"
+          checked={isMachine}
+          onCheck={setIsMachine}
+        />
+      )}
       <ScopeChoice offered={offered} chosen={scopes} onChange={setScopes} />
       {create.error !== null && <p role="alert">{create.error.message}</p>}
     </FormDialog>

@@ -56,6 +56,7 @@ function OwnTokens({ tokens }: { tokens: readonly Token[] }) {
           titleOf: ({ scopes }) => scopes.join(', '),
           render: ({ scopes }) => describeScopes(scopes),
         },
+        { head: 'Used by', look: 'aside', render: (token) => (token.is_machine ? 'A machine' : 'A person') },
         { head: 'Last used', look: 'aside', render: (token) => <TimeOrNever at={token.last_used_at} /> },
         { head: 'Expires', look: 'muted', render: (token) => <TimeOrNever at={token.expires_at} /> },
       ]}

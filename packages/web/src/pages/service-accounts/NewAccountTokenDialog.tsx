@@ -17,10 +17,10 @@ export const NewAccountTokenDialog = ({ org, account, onCreated, onClose }: Prop
     title={`New token of ${account.name}`}
     doneTitle={`The new token of ${account.name}`}
     offered={accountScopes}
-    onCreate={async ({ days, ...body }, key) => {
+    onCreate={async ({ description, scopes, days }, key) => {
       const made = await createToken(
         { org, id: account.id },
-        { ...body, expires_in_days: days ?? longestDays },
+        { description, scopes, expires_in_days: days ?? longestDays },
         key,
       )
       await onCreated()

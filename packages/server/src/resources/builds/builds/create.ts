@@ -87,6 +87,7 @@ const requestOf = (caller: Caller, pipeline: NamedPipeline) =>
     pipelineId: pipeline.id,
     source: caller.session === null ? 'api' : 'ui',
     creatorId: caller.user.id,
+    isMachine: caller.token.is_machine,
     triggeredFrom: null,
     dueAt: null,
   }) as const

@@ -42,7 +42,7 @@ async function retrySome(
       const advanced = await advanceIn(trx, ctx, org.id, build.id, { type: 'retry', jobId, parentCanceled })
       if (!advanced.ok && advanced.reason === 'build_canceled') throw refused(`${advanced.message}.`)
       if (!advanced.ok) continue
-      await jobs.setRetriedBy(trx, org.id, jobId, caller.user.id)
+      await jobs.setRetriedBy(trx, org.id, jobId, caller)
       followUps.push(...advanced.followUps)
       count++
     }

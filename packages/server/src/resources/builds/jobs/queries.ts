@@ -120,14 +120,19 @@ export async function getShown(db: Db, url: string, orgId: string, id: string): 
 }
 
 /** To call after the retry. */
-export async function setRetriedBy(trx: Trx, orgId: string, id: string, userId: string): Promise<void> {
+export async function setRetriedBy(
+  trx: Trx,
+  orgId: string,
+  id: string,
+  { user, token }: Caller,
+): Promise<void> {
   await trx
     .updateTable('jobs')
-    .set({ retried_by: userId })
+    .set({ retried_by: user.id })
     .where('organization_id', '=', orgId)
     .where('id', '=', id)
     .execute()
-  await chargeRetry(trx, orgId, id, userId)
+  await chargeRetry(trx, orgId, id, { userId: user.id, isMachine: token.is_machine })
 }
 
 /** False: an agent has taken the job, which stays as it is. */

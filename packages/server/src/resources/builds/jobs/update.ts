@@ -32,7 +32,7 @@ export async function retryJob({ ctx, org, caller }: RequestContext, job: JobAdd
     event: { type: 'retry', jobId: job.id, parentCanceled },
     refuse: (refusal) => retryRefused(refusal, { parentCanceled, isAllowed }),
     audit: { type: 'JOB_RETRIED' },
-    also: (trx) => jobs.setRetriedBy(trx, org.id, job.id, caller.user.id),
+    also: (trx) => jobs.setRetriedBy(trx, org.id, job.id, caller),
   })
   const [newJob] = newJobs
   if (newJob === undefined) throw new Error('A retry made no job.')

@@ -23,6 +23,8 @@ export interface AccessTokenRequest {
   renewableUntil?: string
   /** For whose token it is given, and with whom it ends. */
   tokenIssuerId?: string
+  /** A machine uses it. Absent: a person does. */
+  isMachine?: boolean
   /** The token's value, for scripts that must know it in advance. Absent: a random value. */
   value?: string
 }
@@ -81,6 +83,7 @@ export async function createAccessToken(
       client_hash: request.clientHash ?? null,
       renewable_until: request.renewableUntil ?? null,
       token_issuer_id: request.tokenIssuerId ?? null,
+      is_machine: request.isMachine ?? false,
     }
     await trx
       .insertInto('api_access_tokens')

@@ -54,6 +54,7 @@ describe('POST /v2/user/access-tokens', () => {
         last_used_at: null,
         last_used_ip: null,
         program: null,
+        is_machine: false,
         current: false,
       },
     ])

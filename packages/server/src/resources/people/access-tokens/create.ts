@@ -37,5 +37,6 @@ export async function tokenRequest(
     description: body.description,
     expiresAt,
     allowedIpAddresses: caller.token.allowed_ip_addresses,
+    isMachine: caller.token.is_machine || body.is_machine === true,
   }
 }

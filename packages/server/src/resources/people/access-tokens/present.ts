@@ -13,5 +13,6 @@ export const presentUserToken = (caller: Caller, row: UserTokenRow): Static<type
   last_used_at: row.last_used_at,
   last_used_ip: row.last_used_ip,
   program: row.program,
+  is_machine: row.is_machine,
   current: row.id === caller.token.id,
 })

@@ -13,10 +13,11 @@ export interface UserTokenRow {
   last_used_at: string | null
   last_used_ip: string | null
   program: string | null
+  is_machine: boolean
 }
 
 const select = sql`
-  select t.id, t.description, t.scopes, t.created_at, coalesce(t.renewable_until, t.expires_at) as expires_at, t.last_used_at, t.last_used_ip, t.program,
+  select t.id, t.description, t.scopes, t.created_at, coalesce(t.renewable_until, t.expires_at) as expires_at, t.last_used_at, t.last_used_ip, t.program, t.is_machine,
     case when t.organization_ids is not null then
       array(select o.slug from organizations o where o.id = any (t.organization_ids) order by o.slug)
     end as organization_slugs

@@ -17,6 +17,9 @@ const fields = {
   program: orNull(
     text('The program that you have connected, as it calls itself; null: the token was made by hand.'),
   ),
+  is_machine: boolean(
+    'Whether a machine uses it: builds that it starts count as a machine’s in fair queues.',
+  ),
   current: boolean('Whether the request was made with this token.'),
 }
 
@@ -46,6 +49,13 @@ export const createUserAccessToken = (scopes: readonly string[]) =>
         Type.Union([Type.Integer({ minimum: 1, maximum: 3650 }), Type.Null()], {
           description: 'After how many days the token expires; null: never.',
           default: null,
+        }),
+      ),
+      is_machine: Type.Optional(
+        Type.Boolean({
+          description:
+            'Whether a machine uses it: builds that it starts count as a machine’s in fair queues. Tokens that it creates are marked too.',
+          default: false,
         }),
       ),
     },
