@@ -23,17 +23,19 @@ export class WaitingReasons {
   private readonly say: (text: string) => void
   /** With the last estimate of each. */
   private readonly said = new Map<string, number | null>()
+  private readonly quietMs: number
   private timer: NodeJS.Timeout | null = null
 
-  constructor(api: Api, say: (text: string) => void) {
+  constructor(api: Api, say: (text: string) => void, quietMs = QUIET_MS) {
     this.api = api
     this.say = say
+    this.quietMs = quietMs
   }
 
   /** Something has changed, or watching begins. */
   expect(watched: WatchedBuild): void {
     this.end()
-    this.timer = setTimeout(() => void this.look(watched), QUIET_MS)
+    this.timer = setTimeout(() => void this.look(watched), this.quietMs)
   }
 
   end(): void {
