@@ -60,6 +60,7 @@ const local = 'A program of ours on the same machine, which is ended with this o
 const elsewhere: Readonly<Record<string, string>> = {
   'agent/src/http/exchange.ts': 'Its callers take their limits from wait-table.ts.',
   'agent/src/in-job/pipeline/changed-files.ts': ofJob,
+  'agent/src/in-job/test-result/run-command.ts': ofJob,
   'agent/src/job-reaper.ts': local,
   'agent/src/job/mirror.ts': ofJob,
   'agent/src/job/processes.ts': ofJob,
