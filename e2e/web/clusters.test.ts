@@ -53,8 +53,10 @@ withBrowser.describe('a cluster in the browser', () => {
     await dialogOf(page).getByLabel('Description').fill('Large machines')
     await dialogOf(page).getByLabel('A retried job prefers').selectOption('Another agent than before')
     await dialogOf(page).getByLabel('Its agents are divided among').selectOption('Creators of builds')
-    await dialogOf(page).getByLabel('Agents for machines, in percent').fill('40')
-    await dialogOf(page).getByLabel('Weights').fill('0192f5c0-0000-7000-8000-000000000001 3')
+    await dialogOf(page).getByLabel('Most agents for programs, in percent').fill('40')
+    const me = (await server.get('/v2/user', admin)).body
+    await dialogOf(page).getByLabel('Add a person').fill(String(me['email']))
+    await dialogOf(page).getByLabel('Grace', { exact: true }).fill('3')
     await press(page, 'Save')
     await page.getByText('Large machines').waitFor()
     const queues = await rows(server, `${cluster}/queues`, admin)
@@ -62,7 +64,7 @@ withBrowser.describe('a cluster in the browser', () => {
       description: 'Large machines',
       retry_agent_affinity: 'prefer-different',
       fair_by: 'creator',
-      fair_weights: { '0192f5c0-0000-7000-8000-000000000001': 3 },
+      fair_weights: { [String(me['id'])]: 3 },
       machine_limit_percent: 40,
     })
     await page.getByRole('button', { name: 'More about this queue' }).click()

@@ -142,8 +142,9 @@ withBrowser.describe('the keyboard', () => {
     const { page } = tab
     const suites = `/organizations/${slug}/analytics/suites`
     await signIn(tab, { url, token: admin }, suites)
-    const focused = (name: string | RegExp) =>
-      expect.poll(async () => (await describeFocus(page)).name).toMatch(name)
+    const focused = async (name: string | RegExp) => {
+      await expect.poll(async () => (await describeFocus(page)).name).toMatch(name)
+    }
     const heading = () => page.getByRole('heading', { level: 1 }).focus()
     const stops = () =>
       page

@@ -8,7 +8,7 @@ import { imagesQuery } from '../agent-images/queries.ts'
 import { queuesQuery, shapesQuery, type Queue } from '../cluster/queries.ts'
 import { AffinityField } from '../cluster/AffinityField.tsx'
 import { describeMachine, isSameKind } from '../cluster/machines.ts'
-import { FairFields, readWeights, showWeights } from './FairFields.tsx'
+import { FairFields } from './FairFields.tsx'
 import { updateQueue } from './queries.ts'
 
 interface Props {
@@ -24,7 +24,7 @@ export function EditQueueDialog({ address, queue, onClose }: Props) {
     description: queue.description ?? '',
     retry_agent_affinity: queue.retry_agent_affinity,
     fair_by: queue.fair_by,
-    weights: showWeights(queue.fair_weights),
+    fair_weights: queue.fair_weights,
     machine_limit_percent: queue.machine_limit_percent,
     machine: hosted?.instance_shape.name ?? '',
     image: imageOf(queue),
@@ -33,11 +33,10 @@ export function EditQueueDialog({ address, queue, onClose }: Props) {
   const { data: shapes = [] } = useQuery({ ...shapesQuery(address.org), enabled: hosted !== undefined })
   const save = useMutation({
     async mutationFn() {
-      const { machine, image, weights, ...body } = changed
+      const { machine, image, ...body } = changed
       const isOther = machine !== undefined || image !== undefined
       await updateQueue(address, {
         ...body,
-        ...(weights === undefined ? {} : { fair_weights: readWeights(weights) }),
         ...(isOther ? { hostedAgents: { instanceShape: fields.machine, agentImageRef: fields.image } } : {}),
       })
       await Promise.all([
@@ -68,7 +67,7 @@ export function EditQueueDialog({ address, queue, onClose }: Props) {
         value={fields.retry_agent_affinity}
         onValue={(affinity) => set({ retry_agent_affinity: affinity })}
       />
-      {hosted === undefined && <FairFields fields={fields} set={set} />}
+      {hosted === undefined && <FairFields org={address.org} fields={fields} set={set} />}
       {hosted !== undefined && (
         <>
           <SelectField
