@@ -320,6 +320,43 @@ describe.each(withApi)('the API of $type', ({ type, status, token, repositories 
   })
 })
 
+describe('the statuses of pull requests of Azure DevOps', () => {
+  const ofPulls = hosts.azure_devops.status?.ofPulls
+  const place = { repository: 'acme/work/_git/app', pullRequest: '7' }
+  const below = '/acme/work/_apis/git/repositories/app/pullRequests/7'
+
+  it('are of the push that brought the commit, so that they do not count for later ones', () => {
+    expect(ofPulls?.iterationsRequest(place)).toEqual({
+      method: 'GET',
+      path: `${below}/iterations?api-version=7.0`,
+    })
+    const push = (id: number, name: string) => ({ id, sourceRefCommit: { commitId: commitOf(name) } })
+    const list = { value: [push(1, 'first'), push(2, 'second'), push(3, 'first'), { id: 4 }] }
+    const found = ['first', 'second', 'third'].map((name) => ofPulls?.findIteration(list, commitOf(name)))
+    expect(found).toEqual([3, 2, null])
+    for (const body of [null, [], {}, { value: [{}] }])
+      expect(ofPulls?.findIteration(body, commitOf('first'))).toBeNull()
+  })
+
+  it.each(states)('report the state %s as those of the commit', (state) => {
+    const reported = {
+      context: 'check: millrace/app',
+      state,
+      description: 'Build #1',
+      repository: place.repository,
+      commit: commitOf('head'),
+      url: 'https://ci.example.com/acme/app/builds/1',
+      externalId: null,
+    }
+    const request = ofPulls?.requestFor(reported, place, 3)
+    expect(request?.path).toBe(`${below}/statuses?api-version=7.0`)
+    expect(request?.body).toEqual({
+      ...hosts.azure_devops.status?.requestFor(reported).body,
+      iterationId: 3,
+    })
+  })
+})
+
 describe.each(['gitea', 'forgejo'] as const)('the test of a webhook of %s', (type) => {
   it('is a push that moves nothing, and builds nothing', () => {
     const commit = '1'.repeat(40)

@@ -113,6 +113,16 @@ export interface StatusApi {
   requestFor(status: ReportedStatus): ApiRequest
   /** Why the host refused a status; null: it accepted. */
   refusalIn(context: string, response: OutboundResponse): string | null
+  /** For hosts whose pull requests have statuses of their own, beside those of their commits. */
+  ofPulls?: PullStatusApi
+}
+
+interface PullStatusApi {
+  /** The pushes to a pull request, which hosts number. */
+  iterationsRequest(place: CommentPlace): ApiRequest
+  /** That which brought the commit; null: none did, or the answer is something else. */
+  findIteration(answer: unknown, commit: string): number | null
+  requestFor(status: ReportedStatus, place: CommentPlace, iteration: number): ApiRequest
 }
 
 /** Requests for the repositories that a token of the host sees. Paths are below the address of its API. */
@@ -165,7 +175,7 @@ export interface PullRequestApi {
   readList(answer: unknown): ListedPull[] | null
 }
 
-/** Where a comment is, or is to be. */
+/** Where a comment or a status is, or is to be. */
 export interface CommentPlace {
   /** `owner/name` */
   repository: string

@@ -8,6 +8,8 @@ import type { Context } from '../context.ts'
 import type { Trx } from '../db/pool.ts'
 import { inSavepoint, inTransaction } from '../db/transaction.ts'
 import { notFound } from '../lib/errors.ts'
+import { sendAgain } from '../resources/builds/commit-statuses/queries.ts'
+import { enqueueReports } from '../resources/builds/commit-statuses/report.ts'
 import { hostOf, hostSettings, locate } from '../source-hosts/settings.ts'
 import type { Deleted, HostEvent, Pushed } from '../source-hosts/events.ts'
 import { hostOfType } from '../source-hosts/hosts.ts'
@@ -176,6 +178,9 @@ async function takeOne(
   if (ofCheck?.kind === 'ignored') return ignored(ref, ofCheck.reason)
   if (ofCheck?.kind === 'built') return builtAgain(ctx, target, ref, ofCheck)
   const known = await keepAndFind(trx, ctx, target, event)
+  if (event.kind === 'pull_request' && known.pull?.pull.isOpen === true) {
+    await publishOnPull(trx, ctx, target, delivery, known.pull.pull.commit)
+  }
   const rules = {
     host: hostOfType(delivery.host),
     settings: hostSettings(target.provider_settings),
@@ -194,6 +199,18 @@ async function takeOne(
     case 'build':
       return build(trx, ctx, target, requestOf(target, delivery, foundBy, decision.wanted), decision.wanted)
   }
+}
+
+/** A push may have been built before its pull request was opened. */
+async function publishOnPull(
+  trx: Trx,
+  ctx: Context,
+  target: Target,
+  { host }: WebhookDelivery,
+  commit: string,
+): Promise<void> {
+  if (hostOfType(host).status?.ofPulls === undefined) return
+  if (await sendAgain(trx, target, commit, ctx.now().toISOString())) await enqueueReports(trx, [target.id])
 }
 
 const ignored = (ref: string | null, reason: string): TakenOne => ({

@@ -9,7 +9,7 @@ import {
   type TestOrganization,
   type TestUser,
 } from '../../../../test/builders.ts'
-import { commitOf } from '../../../../test/deliveries.ts'
+import { aPullRequest, aPush, commitOf, deliver } from '../../../../test/deliveries.ts'
 import { reportDue, updateAll } from '../../../../test/commit-statuses.ts'
 import { aReceiver, type Receiver } from '../../../../test/remote-hosts/receiver.ts'
 import { aBuild, runJob, startJob, applyEvent, type TestBuild } from '../../../../test/runs.ts'
@@ -189,6 +189,83 @@ describe('a commit status', () => {
       headers: { 'content-type': 'application/json', ...headers },
     })
     expect(host.received[0]?.body).toEqual(body(url, `millrace/${pipeline.slug}`))
+  })
+
+  it('goes to the pull requests of Azure DevOps too, for the push that brought the commit', async () => {
+    await connect('azure_devops', host, 'dev.azure.com')
+    const pipeline = await aPublished(
+      'steps: [{ command: a }]',
+      {},
+      {
+        repository: 'https://dev.azure.com/acme/work/_git/app',
+      },
+    )
+    const pushes = { value: [{ id: 1, sourceRefCommit: { commitId: commitOf('head') } }, { id: 2 }] }
+    host.answering = (response, { method }) =>
+      response.writeHead(method === 'GET' ? 200 : 201).end(JSON.stringify(method === 'GET' ? pushes : {}))
+    const below = '/acme/work/_apis/git/repositories/app'
+    const ofCommit = `POST ${below}/commits/${commitOf('head')}/statuses?api-version=7.0`
+    const asked = () =>
+      host.received.splice(0).map(({ method, path, body }) => [`${method} ${path}`, body.iterationId])
+
+    const pullRequest = { id: '7', base: 'main', repository: null, labels: [], draft: false, fork: false }
+    const one = await build(pipeline, { pullRequest })
+    await publish()
+    const both = [
+      [ofCommit, undefined],
+      [`GET ${below}/pullRequests/7/iterations?api-version=7.0`, undefined],
+      [`POST ${below}/pullRequests/7/statuses?api-version=7.0`, 1],
+    ]
+    expect(asked()).toEqual(both)
+
+    // Another commit was pushed meanwhile, and this one is of no pull request.
+    await build(pipeline, { commit: commitOf('other'), pullRequest })
+    await publish()
+    expect(asked().map(([request]) => request)).toEqual([
+      ofCommit.replace(commitOf('head'), commitOf('other')),
+      both[1]?.[0],
+    ])
+
+    host.answering = (response, { path }) => response.writeHead(path.includes('/pull') ? 403 : 201).end('[]')
+    await runJob(app, one, 'a')
+    await publish()
+    expect((await listed(pipeline, one))[0]).toMatchObject({
+      delivered_at: expect.any(String),
+      error: 'The host answered 403 (may the token write commit statuses?): []',
+      attempts: 1,
+    })
+  })
+
+  it('goes to a pull request of Azure DevOps that is opened after its commit was built', async () => {
+    await connect('azure_devops', host, 'dev.azure.com')
+    const pipeline = await aPublished(
+      'steps: [{ command: a }]',
+      {},
+      {
+        repository: 'https://dev.azure.com/acme/work/_git/app',
+      },
+    )
+    await deliver(
+      app,
+      pipeline,
+      aPush('azure_devops', { ref: 'refs/heads/feature', commit: commitOf('head') }),
+    )
+    await publish()
+    const statusesAt = () =>
+      host.received
+        .splice(0)
+        .flatMap(({ method, path }) => (method === 'POST' ? [path.split('/').at(-2)] : []))
+    expect(statusesAt()).toEqual([commitOf('head')])
+    const pushes = { value: [{ id: 1, sourceRefCommit: { commitId: commitOf('head') } }] }
+    host.answering = (response) => response.end(JSON.stringify(pushes))
+    const opened = await deliver(
+      app,
+      pipeline,
+      aPullRequest('azure_devops', { commit: commitOf('head'), branch: 'feature' }),
+    )
+    expect([opened.status, opened.body.outcomes?.[0]?.result]).toEqual([200, 'ignored'])
+    await publish()
+    expect(statusesAt()).toEqual([commitOf('head'), expect.stringMatching(/^[0-9]+$/)])
   })
 
   it('follows the build, and is sent only when it changes', async () => {

@@ -207,6 +207,8 @@ export interface DueStatus extends Status {
   organization_id: string
   version: number
   commit: string
+  /** The open pull requests with the commit, and that of the build. */
+  pull_requests: string[]
   changed_at: string
   attempts: number
   repository: string
@@ -223,6 +225,30 @@ type ClaimedRow = Omit<DueStatus, 'connection'> & ConnectionRow
 const mostOfOnePipeline = 2
 /** Longer than a request may take. */
 const leaseSeconds = 60
+
+const mostPulls = 5
+
+/** For queries with `commit_statuses s`. Through the API somebody may give anything as the number of a pull request. */
+const pullsWithCommit = sql`array(
+  select number from (
+    select r.number from pull_requests r
+    where r.organization_id = s.organization_id and r.pipeline_id = s.pipeline_id and r.data ->> 'commit' = s.commit
+    union
+    select b.pull_request ->> 'id' from builds b where b.organization_id = s.organization_id and b.id = s.build_id
+  ) as known where number ~ '^[1-9][0-9]{0,9}$' order by number::bigint desc limit ${mostPulls})`
+
+/** For pull requests that are opened, or get the commit, after its statuses were sent. Returns whether there are any. */
+export async function sendAgain(
+  trx: Trx,
+  { id, organization_id }: { id: string; organization_id: string },
+  commit: string,
+  at: string,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update commit_statuses set version = version + 1, changed_at = ${at}, next_attempt_at = ${at}, attempts = 0, error = null
+    where organization_id = ${organization_id} and pipeline_id = ${id} and commit = ${commit}`.execute(trx)
+  return (numAffectedRows ?? 0n) > 0n
+}
 
 /** A task may run a moment before its time by the clock of this process, hence the second. */
 export async function claimDue(db: Db, pipelineId: string, now: string): Promise<DueStatus[]> {
@@ -242,7 +268,7 @@ export async function claimDue(db: Db, pipelineId: string, now: string): Promise
     left join repository_connections c on c.id = ${connectionOfPipeline}
     where s.id = due.id and p.id = s.pipeline_id
     returning s.id, s.organization_id, s.pipeline_id, s.build_id, s.version, s.commit, s.context, s.state, s.description, s.changed_at, s.attempts,
-      coalesce(s.output, '{}') as output, p.repository, o.slug || '/' || p.slug as address, '/' || o.slug || '/' || p.slug || case when s.build_id is null then '' else '/builds/' || s.build_number end as path,
+      ${pullsWithCommit} as pull_requests, coalesce(s.output, '{}') as output, p.repository, o.slug || '/' || p.slug as address, '/' || o.slug || '/' || p.slug || case when s.build_id is null then '' else '/builds/' || s.build_number end as path,
       ${connectionColumns}`.execute(db)
   return rows.map((row) => ({ ...row, connection: readConnection(row) }))
 }

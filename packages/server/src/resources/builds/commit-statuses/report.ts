@@ -2,8 +2,10 @@
 // per pipeline sends it. Each is leased and sent outside of a transaction. When a process dies, its leases end and a cron task enqueues again.
 import type { Context } from '../../../context.ts'
 import type { Db } from '../../../db/pool.ts'
+import type { OutboundResponse } from '../../../lib/outbound.ts'
 import { requestTo } from '../../../source-hosts/api.ts'
-import { externalIdOf } from '../../../source-hosts/status.ts'
+import type { ApiRequest, StatusApi } from '../../../source-hosts/host.ts'
+import { externalIdOf, type ReportedStatus } from '../../../source-hosts/status.ts'
 import { hostOfType } from '../../../source-hosts/hosts.ts'
 import { enqueue, enqueueAll } from '../../../tasks/enqueue.ts'
 import type { Kinds } from '../../../tasks/kinds.ts'
@@ -15,6 +17,8 @@ import { reportComment } from './comments/report.ts'
 import { withFailingLines } from './failing-lines.ts'
 import * as statuses from './queries.ts'
 import type { DueStatus } from './queries.ts'
+
+const mostAnswerBytes = 256 * 1024
 
 export const enqueueReports = (db: Db, pipelineIds: readonly string[]): Promise<void> =>
   enqueueAll(
@@ -89,9 +93,46 @@ async function send(ctx: Context, status: DueStatus): Promise<Problem | null> {
     const token = await hostToken.find(ctx, connection, repository, permissions)
     if (token === null) return noToken
     const headers = hostToken.apiHeaders(token)
-    const answer = await ctx.outbound.send(requestTo(connection.api_url, headers, request))
+    const ask = (one: ApiRequest) =>
+      ctx.outbound.send({ ...requestTo(connection.api_url, headers, one), keptBytes: mostAnswerBytes })
+    const answer = await ask(request)
     if (answer.status === 401) hostToken.evict(ctx, connection, repository, permissions)
-    const message = api.refusalIn(status.context, answer)
-    return message === null ? null : { message, waitSeconds: retryAfter(answer.headers['retry-after']) }
+    return problemOf(api, status, answer) ?? (await sendToPulls(api, status, { ...reported, output }, ask))
   })
+}
+
+const problemOf = (api: StatusApi, { context }: DueStatus, answer: OutboundResponse): Problem | null => {
+  const message = api.refusalIn(context, answer)
+  return message === null ? null : { message, waitSeconds: retryAfter(answer.headers['retry-after']) }
+}
+
+/** Null: they have it, or have no statuses of their own. One that is gone, or has not got the commit, needs none. */
+async function sendToPulls(
+  api: StatusApi,
+  status: DueStatus,
+  reported: ReportedStatus,
+  ask: (request: ApiRequest) => Promise<OutboundResponse>,
+): Promise<Problem | null> {
+  const { ofPulls } = api
+  if (ofPulls === undefined) return null
+  for (const pullRequest of status.pull_requests) {
+    const place = { repository: reported.repository, pullRequest }
+    const listed = await ask(ofPulls.iterationsRequest(place))
+    if (listed.status === 404) continue
+    const refused = problemOf(api, status, listed)
+    if (refused !== null) return refused
+    const iteration = ofPulls.findIteration(parsed(listed), status.commit)
+    if (iteration === null) continue
+    const problem = problemOf(api, status, await ask(ofPulls.requestFor(reported, place, iteration)))
+    if (problem !== null) return problem
+  }
+  return null
+}
+
+function parsed({ body, isCut }: OutboundResponse): unknown {
+  try {
+    return isCut ? null : JSON.parse(body.toString())
+  } catch {
+    return null
+  }
 }
