@@ -47,6 +47,20 @@ export async function originsOf(db: Db, organizationId: string, buildId: string)
   return rows[0] ?? { isFork: true, isPullRequest: true, isMergeQueue: true }
 }
 
+/**
+ * Whether a step that a job has uploaded triggered the build, or a build that led to it. In an untrusted build the author of a fork
+ * has then chosen the pipeline, and with which commit and variables it is built.
+ */
+export async function isTriggeredByUpload(db: Db, organizationId: string, buildId: string): Promise<boolean> {
+  const { rows } = await sql`
+    with recursive ${lineOf(organizationId, buildId)}
+    select from line join builds b on b.organization_id = ${organizationId} and b.id = line.id
+    join jobs j on j.organization_id = ${organizationId} and j.id = (b.triggered_from ->> 'job_id')::uuid
+    join build_steps s on s.organization_id = ${organizationId} and s.id = j.step_id
+    where s.uploader_id is not null limit 1`.execute(db)
+  return rows.length > 0
+}
+
 /** For queries with `builds b`. Earlier versions stored it in the pull request only. */
 export const isFork = sql<boolean>`(b.from_fork is true or coalesce(b.pull_request ->> 'fork' = 'true', false))`
 

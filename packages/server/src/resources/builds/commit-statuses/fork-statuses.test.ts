@@ -151,6 +151,44 @@ describe('a fork that overwrites the commit status of another', () => {
     expect(others).toContain(`${base}/Mine`)
   })
 
+  it('does not report as another pipeline that its steps trigger, for a commit and with variables that it chooses', async () => {
+    const other = await pipelineWith(
+      '{ command: x, notify: [{ github_commit_status: { context: ci/other } }] }',
+    )
+    const chosen = commitOf('chosen')
+    const trigger = { trigger: other.slug, build: { commit: chosen, env: { SKIP_TESTS: '1' } } }
+    const statusesOfChild = async (steps: string, value: object | null) => {
+      const parent = await aBuild(app, org, await pipelineWith(steps), fork)
+      const jobId = await startJob(app, parent, 'up')
+      if (value !== null) expect(await upload(parent, jobId, value)).toMatchObject({ state: 'applied' })
+      await finish(parent, jobId)
+      const { rows } = await sql<{ id: string; number: number }>`
+        select id, number from builds where triggered_from ->> 'build_id' = ${parent.id}`.execute(app.db)
+      const child = { ...parent, id: String(rows[0]?.id), number: Number(rows[0]?.number) }
+      await runJob(app, child, 'x')
+      return { child, statuses: await statusesOf(child) }
+    }
+    const apart = {
+      [`millrace/${other.slug} (fork)`]: 'success',
+      [`millrace/${other.slug} (fork)/ci/other`]: 'Asked for as “ci/other”',
+    }
+    const { child, statuses } = await statusesOfChild('{ command: up }', { steps: [trigger] })
+    expect(statuses).toEqual(apart)
+    const again = await aBuild(app, org, other, {
+      commit: chosen,
+      rebuiltFrom: { id: child.id, number: child.number },
+    })
+    await runJob(app, again, 'x')
+    expect(await statusesOf(again)).toEqual(apart)
+
+    // A step of the pipeline itself has triggered this one.
+    const stored = `{ command: up }, { trigger: ${other.slug}, build: { commit: ${commitOf('stored')} } }`
+    expect((await statusesOfChild(stored, null)).statuses).toEqual({
+      [`millrace/${other.slug}`]: 'success',
+      'ci/other': 'success',
+    })
+  })
+
   it('cannot remove those steps by a replacing upload', async () => {
     const pipeline = await pipelineWith('{ command: up }, { command: scan }')
     const build = await aBuild(app, org, pipeline, fork)

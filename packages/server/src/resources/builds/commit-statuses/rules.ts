@@ -25,6 +25,8 @@ interface StatusBuild {
   isOfFork: boolean
   /** Its jobs have uploaded what the author of a fork wrote. */
   isUntrusted: boolean
+  /** It is untrusted, and a step that such jobs uploaded has triggered it. */
+  isChosenByFork: boolean
   pipelineSlug: string
   notify: readonly NotifyEntry[]
 }
@@ -42,8 +44,9 @@ export function statusesOf(
   settings: HostSettings,
   holds: Holds,
 ): Status[] {
-  const base = contextOfPipeline(build.pipelineSlug, false, settings)
-  const context = contextOfPipeline(build.pipelineSlug, build.isForPullRequest, settings)
+  // No pipeline has such a slug.
+  const base = contextOfSlug(build.isChosenByFork ? `${build.pipelineSlug} (fork)` : build.pipelineSlug)
+  const context = withPullRequest(base, build.isForPullRequest, settings)
   const isSuccessWithoutSteps = settings.publish_status_when_not_built && !build.isOfFork
   const shown = (blockedAsPending: boolean) => buildStatus(build, { blockedAsPending, isSuccessWithoutSteps })
   const own = settings.publish_commit_status
@@ -79,10 +82,11 @@ export function statusesOf(
   return [...new Map([...all, ...confined].map((status) => [status.context, status])).values()]
 }
 
-export function contextOfPipeline(slug: string, isForPullRequest: boolean, settings: HostSettings): string {
-  const isSeparate = settings.separate_pull_request_statuses && isForPullRequest
-  return isSeparate ? `${contextOfSlug(slug)}/pr` : contextOfSlug(slug)
-}
+export const contextOfPipeline = (slug: string, isForPullRequest: boolean, settings: HostSettings): string =>
+  withPullRequest(contextOfSlug(slug), isForPullRequest, settings)
+
+const withPullRequest = (base: string, isForPullRequest: boolean, settings: HostSettings): string =>
+  settings.separate_pull_request_statuses && isForPullRequest ? `${base}/pr` : base
 
 interface Part {
   notify: readonly NotifyEntry[]
@@ -91,8 +95,12 @@ interface Part {
 
 /** What the pipeline has itself, and what its jobs have uploaded, if that is not to be trusted. */
 function divided(build: StatusBuild, steps: readonly DefinedStep[]): Record<'stored' | 'uploaded', Part> {
-  if (!build.isUntrusted)
-    return { stored: { notify: build.notify, steps }, uploaded: { notify: [], steps: [] } }
+  const [all, none] = [
+    { notify: build.notify, steps },
+    { notify: [], steps: [] },
+  ]
+  if (build.isChosenByFork) return { stored: none, uploaded: all }
+  if (!build.isUntrusted) return { stored: all, uploaded: none }
   const part = (isUploaded: boolean): Part => ({
     notify: build.notify.filter(({ fromFork }) => (fromFork === true) === isUploaded),
     steps: steps.filter(({ uploaderId }) => (uploaderId !== null) === isUploaded),

@@ -3,7 +3,7 @@
 import { evaluateCondition } from '@millrace/engine/conditions/evaluate.ts'
 import { stepOutcomeOf, stepStateOf } from '@millrace/engine/outcome.ts'
 import { conditionFacts, findBuild, type Build } from '../../../conductor/build.ts'
-import { isUntrusted } from '../../../conductor/trust.ts'
+import { isTriggeredByUpload, isUntrusted } from '../../../conductor/trust.ts'
 import type { Context } from '../../../context.ts'
 import { isDatabaseAway } from '../../../db/away.ts'
 import type { Trx } from '../../../db/pool.ts'
@@ -74,6 +74,7 @@ async function updateBuild(trx: Trx, ctx: Context, id: string): Promise<string |
     const judged = evaluateCondition(condition, known === null ? facts : { ...facts, step: known })
     return judged.ok && judged.value
   }
+  const untrusted = published.may_be_untrusted && (await isUntrusted(trx, published.organization_id, [id]))
   const wanted = statusesOf(
     {
       number: build.number,
@@ -81,8 +82,8 @@ async function updateBuild(trx: Trx, ctx: Context, id: string): Promise<string |
       blockedState: build.blockedState,
       isForPullRequest: Boolean(build.pullRequest),
       isOfFork: published.is_fork,
-      isUntrusted:
-        published.may_be_untrusted && (await isUntrusted(trx, published.organization_id, [published.id])),
+      isUntrusted: untrusted,
+      isChosenByFork: untrusted && (await isTriggeredByUpload(trx, published.organization_id, id)),
       pipelineSlug: build.pipeline.slug,
       notify: published.notify,
     },
