@@ -270,6 +270,21 @@ describe('what others may not find', () => {
       expect(await hitsOf({ q: 'dunnart', in: where }, { token: admin.token, path: org.path })).toEqual([])
   })
 
+  it('is of another organization that searches for the same at the same time', async () => {
+    const worlds = [world, await anAgentWorld(app)]
+    for (const [index, at] of worlds.entries()) {
+      for (let job = 0; job < 3; job++) await aLog(`the shared phascogale of ${index}\r\n`, { at })
+    }
+    const searches = Array.from({ length: 12 }, (_, n) => ({ n: n % 2, where: both[n % 3 === 0 ? 0 : 1] }))
+    const found = await Promise.all(
+      searches.map(async ({ n, where }) => {
+        const { admin, org } = worlds[n] ?? world
+        return hitsOf({ q: 'phascogale', in: where }, { token: admin.token, path: org.path })
+      }),
+    )
+    expect(found).toEqual(searches.map(({ n }) => Array(3).fill(`#1 the shared phascogale of ${n}`)))
+  })
+
   it('is in deleted logs and builds', async () => {
     const [one, other] = [await aLog('first quoll\r\n'), await aLog('second quoll\r\n')]
     await app.request('DELETE', `${one.long}/log`, { token: world.admin.token })
