@@ -10,8 +10,8 @@ import * as searches from './queries.ts'
 import type { BuildOfLogs } from './queries.ts'
 import { runLineTask, type Found, type Searching, type Source } from './search.ts'
 
-/** A word of ten letters has as many trigrams. */
-const mostBits = 8
+/** Trigrams that most logs have rule out nothing, so a long text needs all of its own. The first bit that is not set ends the test. */
+const mostBits = 64
 const rowsOfLog = 20
 const logsAtOnce = 4
 const taskMs = 200
