@@ -160,7 +160,7 @@ describe('a fork that overwrites the commit status of another', () => {
     const statusesOfChild = async (steps: string, value: object | null) => {
       const parent = await aBuild(app, org, await pipelineWith(steps), fork)
       const jobId = await startJob(app, parent, 'up')
-      if (value !== null) expect(await upload(parent, jobId, value)).toMatchObject({ state: 'applied' })
+      if (value !== null) await upload(parent, jobId, value)
       await finish(parent, jobId)
       const { rows } = await sql<{ id: string; number: number }>`
         select id, number from builds where triggered_from ->> 'build_id' = ${parent.id}`.execute(app.db)

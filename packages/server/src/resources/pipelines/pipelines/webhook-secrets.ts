@@ -19,7 +19,7 @@ interface SecretRow {
   secret_key_id: string
 }
 
-export interface WebhookSecret {
+interface WebhookSecret {
   secret: string
   /** Whether the host is known to sign with it. */
   isCurrent: boolean

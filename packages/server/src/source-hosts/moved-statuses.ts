@@ -1,5 +1,5 @@
 import type { NotifyEntry, PipelineDocument, StepDefinition } from '@millrace/engine/steps/types.ts'
-import { contextBelow, contextOfSlug } from '../source-hosts/status.ts'
+import { contextBelow, contextOfSlug } from './status.ts'
 
 const mostNamed = 10
 
