@@ -1,7 +1,7 @@
 // A source host keeps repositories. Each host has a folder, and hosts.ts lists them all.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { OutboundClient, OutboundResponse } from '../lib/outbound.ts'
-import type { CodeOwnersDialect } from '../lib/code-owners.ts'
+import type { CodeOwnersDialect } from './code-owners.ts'
 import type { ExpiringCache } from '../lib/expiring-cache.ts'
 import type { Fork, HostEvent, Pull } from './events.ts'
 import type { HostComment } from './comments.ts'

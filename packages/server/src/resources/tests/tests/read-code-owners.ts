@@ -2,7 +2,7 @@
 // a build come for as long as it runs.
 import { sql } from 'kysely'
 import type { Context } from '../../../context.ts'
-import type { CodeOwnersDialect } from '../../../lib/code-owners.ts'
+import type { CodeOwnersDialect } from '../../../source-hosts/code-owners.ts'
 import { requestTo } from '../../../source-hosts/api.ts'
 import type { CodeOwnersApi, HostToken } from '../../../source-hosts/host.ts'
 import { hostOfType } from '../../../source-hosts/hosts.ts'

@@ -5,7 +5,7 @@ import type { Context } from '../../../context.ts'
 import { eachRowApart, mayBeTried } from '../../../db/each-row.ts'
 import type { Db } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
-import { findCodeOwners, type CodeOwnersQuestion } from '../../../lib/code-owners.ts'
+import type { findCodeOwners, CodeOwnersQuestion } from '../../../source-hosts/code-owners.ts'
 import { compiledModule } from '../../../lib/package-files.ts'
 import { runInThread } from '../../../lib/threads.ts'
 import { readCodeOwners, type Checkout, type CodeOwnersFile } from './read-code-owners.ts'
@@ -103,7 +103,7 @@ async function setOwnersOfPipeline(
 function findInThread(suite: DueSuite, question: CodeOwnersQuestion): Promise<string[][]> {
   const { organizationId } = suite
   const owner = { kind: 'background' as const, organizationId, sender: suite.id, until: null }
-  const module = compiledModule('lib/code-owners.ts')
+  const module = compiledModule('source-hosts/code-owners.ts')
   return runInThread<typeof findCodeOwners>(owner, module, 'findCodeOwners', question, mostCpuMs)
 }
 
