@@ -2,7 +2,7 @@
 // amount are refused while they grow instead of after they have been built; anchors are resolved here and not
 // by the library, whose own look-up visits the whole document for every alias.
 
-import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser } from 'yaml'
+import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser, stringify } from 'yaml'
 import type { Pair, ParsedNode } from 'yaml'
 import { createProblem } from './problem.ts'
 import type { Problem } from './problem.ts'
@@ -25,6 +25,10 @@ export function parseSource(text: string, maxBytes: number): ParsedSource {
     return { ok: false, problem: createProblem(error.message, error.at, null) }
   }
 }
+
+/** Without anchors: what is there twice is written twice. */
+export const writeYaml = (value: unknown): string =>
+  stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 })
 
 const START: Position = { line: 1, column: 1 }
 

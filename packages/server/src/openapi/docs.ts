@@ -2,7 +2,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import { writeYaml } from '@millrace/engine/yaml.ts'
 import { packageFolder, resolveDependency } from '../lib/package-files.ts'
+import { cutDocument } from './cut-document.ts'
 import { themeStyle } from './docs-theme.ts'
 import { markdownDocs, type MarkdownDocs } from './markdown.ts'
 import { openApiDocument, type Examples } from './document.ts'
@@ -130,6 +132,11 @@ export function serveDocs(app: FastifyInstance, baseUrl: string, slices: Slices)
       return reply.type('application/json').send(document)
     })
   }
+  let ofTests: string | undefined
+  app.get('/v2/analytics/openapi.yaml', forAnyOrigin, async (_request, reply) => {
+    ofTests ??= writeYaml(cutDocument(await readDocument(), '/v2/analytics/'))
+    return reply.type('application/yaml').send(ofTests)
+  })
   app.get(catalogPath, forAnyOrigin, async (_request, reply) =>
     reply
       .type(`application/linkset+json; profile="${catalogProfile}"`)

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { parse as parseYaml } from 'yaml'
 import { baseUrl, checkOf, useApp, type Json } from '../../test/app.ts'
 import { anAdmin, anOrganization } from '../../test/builders.ts'
 import { slices } from '../app.ts'
@@ -8,6 +9,24 @@ import { commonFields } from './field-descriptions.ts'
 const app = useApp()
 
 const routes = Object.values(slices).flat()
+
+describe('GET /v2/analytics/openapi.yaml', () => {
+  it('is the part of the document for the tests, as YAML', async () => {
+    const whole = (await app.request('GET', '/v2/openapi.json')).body
+    const answer = await app.request('GET', '/v2/analytics/openapi.yaml')
+    expect(answer.headers.get('content-type')).toBe('application/yaml')
+    const part = parseYaml(answer.text) as Json
+    expect(Object.keys(part.paths)).toEqual(
+      Object.keys(whole.paths).filter((path) => path.startsWith('/v2/analytics/')),
+    )
+    for (const [path, operations] of Object.entries(part.paths)) expect(operations).toEqual(whole.paths[path])
+    expect(part.components.schemas['Test']).toEqual(whole.components.schemas['Test'])
+    expect(part.components.schemas).not.toHaveProperty('Cluster')
+    for (const [, kind = '', name = ''] of answer.text.matchAll(/#\/components\/(\w+)\/([\w-]+)/g)) {
+      expect(part.components[kind]).toHaveProperty(name)
+    }
+  })
+})
 
 describe('GET /v2/openapi.json', () => {
   it('is also at /openapi.json, where generic tools look for it', async () => {
