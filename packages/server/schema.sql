@@ -1982,6 +1982,7 @@ create table test_results (
   created_at timestamp(3) with time zone not null,
   test_id uuid,
   variant uuid,
+  job_id uuid,
   quarantine text,
   constraint test_results_pkey PRIMARY KEY (run_id, id),
   constraint test_results_result_check CHECK ((result = ANY (ARRAY['passed'::text, 'failed'::text, 'skipped'::text, 'unknown'::text]))),

@@ -1428,6 +1428,7 @@ export interface Tables {
     created_at: string
     test_id: string | null
     variant: string | null
+    job_id: string | null
     quarantine: string | null
   }
   test_runs: {

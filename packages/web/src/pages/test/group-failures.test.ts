@@ -6,6 +6,8 @@ it('puts failures together that differ in numbers only, the most frequent first'
     result: 'failed' as const,
     failure_reason,
     created_at,
+    build: null,
+    job_id: null,
   })
   const groups = groupFailures([
     failed('no answer', '5'),
@@ -14,7 +16,7 @@ it('puts failures together that differ in numbers only, the most frequent first'
     failed('timeout after 30 ms', '2'),
     failed(null, '1'),
   ])
-  expect(groups.map(({ reason, count, lastAt }) => [reason, count, lastAt])).toEqual([
+  expect(groups.map(({ reason, count, last }) => [reason, count, last.created_at])).toEqual([
     ['timeout after 31 ms', 2, '4'],
     ['no answer', 1, '5'],
     [null, 1, '1'],

@@ -108,8 +108,11 @@ function History({ org, executions }: { org: string; executions: readonly Execut
         <h2>History</h2>
         <ol className={`card ${styles.strip}`} aria-label="The last runs, oldest first">
           {executions.toReversed().map((one) => (
-            <li key={one.id}>
+            <li key={one.id} className={styles.run}>
               <StateIcon kind="build" state={stateOf(one)} />
+              <BuildLink org={org} execution={one}>
+                {shownSeconds(one.duration)}
+              </BuildLink>
             </li>
           ))}
         </ol>
@@ -123,7 +126,8 @@ function History({ org, executions }: { org: string; executions: readonly Execut
             columns={[
               { head: 'Message', render: ({ reason }) => reason ?? 'No message' },
               { head: 'Times', look: 'number', render: ({ count }) => count },
-              { head: 'Last', look: 'muted', render: ({ lastAt }) => <Time at={lastAt} /> },
+              { head: 'Last in', render: ({ last }) => <BuildLink org={org} execution={last} /> },
+              { head: 'Last', look: 'muted', render: ({ last }) => <Time at={last.created_at} /> },
             ]}
           />
         </section>
@@ -135,10 +139,7 @@ function History({ org, executions }: { org: string; executions: readonly Execut
           rows={executions}
           columns={[
             { head: 'Result', render: (one) => <StateBadge kind="build" state={stateOf(one)} isQuiet /> },
-            {
-              head: 'Build',
-              render: ({ build }) => (build === null ? '–' : <BuildLink org={org} build={build} />),
-            },
+            { head: 'Build', render: (one) => <BuildLink org={org} execution={one} /> },
             { head: 'Branch', look: 'aside', render: ({ branch }) => branch ?? '–' },
             { head: 'Took', look: 'number', render: ({ duration }) => shownSeconds(duration) },
             { head: 'When', look: 'muted', render: ({ created_at: at }) => <Time at={at} /> },
@@ -149,11 +150,25 @@ function History({ org, executions }: { org: string; executions: readonly Execut
   )
 }
 
-const BuildLink = ({ org, build }: { org: string; build: NonNullable<Execution['build']> }) => (
-  <Link
-    to="/$org/$pipeline/builds/$number"
-    params={{ org, pipeline: build.pipeline_slug, number: String(build.number) }}
-  >
-    {build.pipeline_slug} #{build.number}
-  </Link>
-)
+interface BuildLinkProps {
+  org: string
+  execution: Pick<Execution, 'build' | 'job_id'>
+  /** By default the name of the build. */
+  children?: string
+}
+
+/** To the job in its build, where it is known. */
+function BuildLink({ org, execution: { build, job_id: job }, children }: BuildLinkProps) {
+  if (build === null) return <span className="muted">{children ?? '–'}</span>
+  const name = `${build.pipeline_slug} #${build.number}`
+  return (
+    <Link
+      to="/$org/$pipeline/builds/$number"
+      params={{ org, pipeline: build.pipeline_slug, number: String(build.number) }}
+      title={name}
+      hash={job ?? ''}
+    >
+      {children ?? name}
+    </Link>
+  )
+}

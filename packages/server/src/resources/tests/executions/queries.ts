@@ -6,6 +6,8 @@ import { isVisible } from '../test_runs/queries.ts'
 interface ExecutionRow {
   id: string
   run_id: string
+  /** Of the build. */
+  job_id: string | null
   result: 'passed' | 'failed' | 'skipped' | 'unknown'
   duration: number | null
   failure_reason: string | null
@@ -27,7 +29,7 @@ export async function listOfTest(
   limit: number,
 ): Promise<ExecutionRow[]> {
   const { rows } = await sql<ExecutionRow>`
-    select t.id, t.run_id, t.result, t.duration_seconds as duration, t.failure_reason, r.branch, r.commit_sha, t.created_at,
+    select t.id, t.run_id, case when b.id is not null then t.job_id end as job_id, t.result, t.duration_seconds as duration, t.failure_reason, r.branch, r.commit_sha, t.created_at,
       case when b.id is null then null
         else json_build_object('id', b.id, 'number', b.number, 'pipeline_slug', own.slug) end as build
     from (

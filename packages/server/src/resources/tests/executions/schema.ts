@@ -5,6 +5,9 @@ export const TestExecution = Type.Object(
   {
     id: Uuid,
     run_id: uuid('UUID of the test run.'),
+    job_id: orNull(
+      uuid('UUID of the job of the build that the test ran in; null when the sender did not say.'),
+    ),
     result: oneOf(['passed', 'failed', 'skipped', 'unknown'], 'How the test ended.'),
     duration: orNull(Type.Number({ description: 'Seconds.' })),
     failure_reason: orNull(text('First line of why the test failed; null when it is not known.')),

@@ -16,6 +16,8 @@ export interface OpenRun {
   fromFork: boolean
   /** What the job ran: its step and the values of its matrix. Null: not known. */
   variant: string | null
+  /** Null: not known. */
+  jobId: string | null
 }
 
 /** Results of further tests are kept with their run, but no row is made for these tests. */
@@ -69,9 +71,9 @@ async function addResults(trx: Trx, run: OpenRun, results: string, at: string): 
         with ordinality as n (id, scope, name, location, file_name, result, failure_reason, failure_expanded, duration_seconds, place)
     ), fresh as (
       insert into test_results (run_id, id, scope, name, location, file_name, result, failure_reason,
-        failure_expanded, duration_seconds, created_at, test_id, variant, quarantine)
+        failure_expanded, duration_seconds, created_at, test_id, variant, job_id, quarantine)
       select ${run.id}, g.id, g.scope, g.name, g.location, g.file_name, g.result, g.failure_reason,
-        g.failure_expanded, g.duration_seconds, ${at}, case when ${run.fromFork}::boolean then null else g.test_id end, ${run.variant}::uuid,
+        g.failure_expanded, g.duration_seconds, ${at}, case when ${run.fromFork}::boolean then null else g.test_id end, ${run.variant}::uuid, ${run.jobId}::uuid,
         case when g.result = 'failed' then (
           select k.state from tests k where k.suite_id = ${run.suiteId} and k.id = g.test_id and k.state <> 'enabled'
             and (k.quarantine_expires_at is null or k.quarantine_expires_at > ${at})) end

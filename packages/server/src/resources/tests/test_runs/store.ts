@@ -158,13 +158,18 @@ async function saveRun(
   )
   const [run] = rows
   if (run === undefined) throw new Error('A test run vanished while it was written.')
-  return { ...run, organizationId, suiteId, variant: await findVariant(trx, organizationId, jobId) }
+  const job = await findJob(trx, organizationId, jobId)
+  return { ...run, organizationId, suiteId, jobId: job?.id ?? null, variant: job?.variant ?? null }
 }
 
-/** The same for the retries of a job, and for the same job of other builds. */
-async function findVariant(trx: Trx, orgId: string, jobId: string | null): Promise<string | null> {
-  const { rows } = await sql<{ variant: string }>`
-    select md5(concat_ws(chr(31), step_key, work ->> 'label', work ->> 'matrix'))::uuid as variant
+/** `variant` is the same for the retries of a job, and for the same job of other builds. */
+async function findJob(
+  trx: Trx,
+  orgId: string,
+  jobId: string | null,
+): Promise<{ id: string; variant: string } | undefined> {
+  const { rows } = await sql<{ id: string; variant: string }>`
+    select id, md5(concat_ws(chr(31), step_key, work ->> 'label', work ->> 'matrix'))::uuid as variant
     from jobs where organization_id = ${orgId} and id = ${uuid(jobId)}`.execute(trx)
-  return rows[0]?.variant ?? null
+  return rows[0]
 }
