@@ -195,6 +195,7 @@ export const presentTest = (urls: BuildUrls, test: TestRow): SummarizedTest => (
   quarantine: test.quarantine,
   flaky: test.passed_count > 0 || test.passed_elsewhere,
   recent_failures: test.recent_failures,
+  labels: test.labels.map(plainText),
   failure_reason: plainOrNull(test.failure_reason),
   details: detailsOf(test),
   url: testUrl(urls.root, urls.orgSlug, test.suite_slug, test.id),

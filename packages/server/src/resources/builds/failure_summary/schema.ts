@@ -193,6 +193,7 @@ const FailedTest = Type.Object(
     recent_failures: count(
       'In how many of the last 20 earlier runs of its suite in this pipeline it failed.',
     ),
+    labels: Type.Array(Type.String(), { description: 'Labels of the test.' }),
     failure_reason: orNull(text('First line of why the test failed; null when it is not known.')),
     details: orNull(text('What the newest failure says, shortened.')),
     url: Type.String(),

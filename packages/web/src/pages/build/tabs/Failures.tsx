@@ -46,7 +46,7 @@ export function Failures({ address, isRunning, selection }: Props) {
           </ul>
         </section>
       )}
-      {tests.length > 0 && <FailedTests tests={tests} />}
+      {tests.length > 0 && <FailedTests org={address.org} tests={tests} />}
       {counts.error_annotations > 0 && (
         <Link to="." search={(before) => ({ ...before, tab: 'annotations' as const })} hash>
           {countOf(counts.error_annotations, 'annotation')} with errors
@@ -196,7 +196,7 @@ function hasGap(rows: Rows, index: number): boolean {
   return before !== null && here !== null && here !== before + 1
 }
 
-const FailedTests = ({ tests }: { tests: Summary['tests'] }) => (
+const FailedTests = ({ org, tests }: { org: string; tests: Summary['tests'] }) => (
   <section>
     <h2>Tests</h2>
     <ul className={styles.list}>
@@ -205,9 +205,15 @@ const FailedTests = ({ tests }: { tests: Summary['tests'] }) => (
           <StateIcon kind="job" state="failed" />
           <span className={styles.name}>
             {test.scope !== '' && <span className="muted">{test.scope} › </span>}
-            {test.name}
+            <Link
+              to="/organizations/$org/analytics/suites/$suite/tests/$test"
+              params={{ org, suite: test.suite_slug, test: test.id }}
+            >
+              {test.name}
+            </Link>
           </span>
           {test.quarantine !== null && <StateBadge kind="test" state={test.quarantine} />}
+          {test.labels.length > 0 && <span className="muted">{test.labels.join(', ')}</span>}
           {test.flaky && (
             <span className="muted">
               <Icon name="triangle-alert" size={14} /> flaky: it passed with the same commit too
