@@ -597,6 +597,16 @@ create table events (
   created_at timestamp(3) with time zone not null
 ) partition by RANGE (created_at);
 
+create table execution_tags (
+  organization_id uuid not null,
+  suite_id uuid not null,
+  execution_id uuid not null,
+  tags jsonb not null,
+  set_at timestamp(3) with time zone not null,
+  constraint execution_tags_pkey PRIMARY KEY (suite_id, execution_id),
+  constraint execution_tags_suite_id_fkey FOREIGN KEY (suite_id) REFERENCES test_suites(id) ON DELETE CASCADE
+);
+
 create table failed_rows (
   loop text not null,
   row_id text not null,
@@ -2259,6 +2269,7 @@ CREATE INDEX commit_statuses_leased ON commit_statuses USING btree (pipeline_id,
 CREATE INDEX events_beside_builds ON events USING btree (organization_id, id) WHERE (build_id IS NULL);
 CREATE INDEX events_build ON events USING btree (build_id, id) WHERE (build_id IS NOT NULL);
 CREATE INDEX events_order ON events USING btree (xid, id);
+CREATE INDEX execution_tags_set ON execution_tags USING btree (suite_id, set_at);
 CREATE INDEX failed_rows_due ON failed_rows USING btree (loop, next_try_at);
 CREATE INDEX failure_comments_build ON failure_comments USING btree (build_id);
 CREATE INDEX failure_comments_due ON failure_comments USING btree (pipeline_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);

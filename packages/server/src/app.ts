@@ -123,6 +123,7 @@ import { teamMemberRoutes } from './resources/people/team-members/routes.ts'
 import { teamPipelineRoutes } from './resources/pipelines/team-pipelines/routes.ts'
 import { teamSuiteRoutes } from './resources/tests/team-suites/routes.ts'
 import { teamRoutes } from './resources/people/teams/routes.ts'
+import { executionTagRoutes } from './resources/tests/execution-tags/routes.ts'
 import { executionRoutes } from './resources/tests/executions/routes.ts'
 import { testFileRoutes } from './resources/tests/test_files/routes.ts'
 import { testPlanRoutes } from './resources/tests/test_plan/routes.ts'
@@ -201,6 +202,7 @@ export const slices: Slices = {
   'team-pipelines': teamPipelineRoutes,
   'team-suites': teamSuiteRoutes,
   teams: teamRoutes,
+  'execution-tags': executionTagRoutes,
   executions: executionRoutes,
   test_files: testFileRoutes,
   test_plan: testPlanRoutes,

@@ -176,6 +176,9 @@ const others: Record<string, string> = {
   'PUT /suites/:suite/tests/:test/skip owner_id': 'the same',
   'PUT /v2/analytics/organizations/:org/suites/:suite/tests/:test/mute owner_id': 'the same',
   'PUT /v2/analytics/organizations/:org/suites/:suite/tests/:test/skip owner_id': 'the same',
+  'PUT /suites/:suite/execution-tags executions.id':
+    'judged in resources/tests/execution-tags/execution-tags.test.ts',
+  'PUT /v2/analytics/organizations/:org/suites/:suite/execution-tags executions.id': 'the same',
   'POST /suites quarantine_rule': 'the name of a rule',
   'PUT /suites/:suite quarantine_rule': 'the same',
   'POST /v2/analytics/organizations/:org/suites quarantine_rule': 'the same',

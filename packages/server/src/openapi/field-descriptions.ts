@@ -124,6 +124,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   organizations: 'Organizations.',
   'pipeline-settings': 'Settings that hold for all pipelines of an organization.',
   'pipeline-templates': 'Steps that several pipelines share.',
+  'execution-tags': 'Tags that were set on single runs of tests afterwards.',
   executions: 'Single runs of tests.',
   pipelines: 'Pipelines.',
   queues: 'Queues of clusters.',

@@ -447,6 +447,13 @@ export interface Tables {
     data: ColumnType<unknown, string | undefined, string>
     created_at: string
   }
+  execution_tags: {
+    organization_id: string
+    suite_id: string
+    execution_id: string
+    tags: ColumnType<unknown, string, string>
+    set_at: string
+  }
   failed_rows: {
     loop: string
     row_id: string

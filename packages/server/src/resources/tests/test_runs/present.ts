@@ -55,7 +55,7 @@ export function presentFailedExecution(
     test_name: [row.scope, row.name].filter((part) => part !== '').join(' '),
     test_url: testUrl(url, orgSlug, run.suite_slug, row.test_id),
     test_execution_url: `${testWebUrl(url, orgSlug, run.suite_slug, row.test_id)}?execution_id=${row.id}`,
-    tags: {},
+    tags: row.tags,
     branch: run.branch,
     commit_sha: run.commit_sha,
     created_at: row.created_at,

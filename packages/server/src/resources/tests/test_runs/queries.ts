@@ -65,6 +65,7 @@ export interface FailedExecutionRow {
   failure_reason: string | null
   failure_expanded: Array<{ expanded: string[]; backtrace: string[] }>
   duration: number | null
+  tags: Record<string, string>
   created_at: string
 }
 
@@ -135,8 +136,9 @@ export async function listFailedExecutions(
 ): Promise<FailedExecutionRow[]> {
   const { rows } = await sql<FailedExecutionRow>`
     select t.id, ${testId} as test_id, t.scope, t.name, t.location, t.failure_reason, t.failure_expanded,
-      t.duration_seconds as duration, t.created_at
+      t.duration_seconds as duration, coalesce(e.tags, '{}') as tags, t.created_at
     from test_results t join test_runs r on r.id = t.run_id
+      left join execution_tags e on e.suite_id = r.suite_id and e.execution_id = t.id
     where r.organization_id = ${orgId} and r.id = ${runId} and t.result = 'failed'
     order by t.created_at, t.id limit ${page.limit} offset ${page.offset}`.execute(db)
   return rows

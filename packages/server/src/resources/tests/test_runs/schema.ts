@@ -69,7 +69,10 @@ export const FailedExecution = Type.Object(
     test_name: text('Scope and name of the test.'),
     test_url: text('Address of the test in the API.'),
     test_execution_url: text('The page of the test, at this run of it.'),
-    tags: Type.Object({}, { description: 'Always empty: tags of executions are not stored.' }),
+    tags: Type.Record(Type.String(), Type.String(), {
+      description:
+        'Those that were set afterwards, by `PUT …/execution-tags`. What senders name tags is not stored.',
+    }),
     branch: TextOrNull,
     commit_sha: CommitSha,
     created_at: Timestamp,
