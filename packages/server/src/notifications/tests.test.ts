@@ -126,7 +126,7 @@ describe('a webhook that listens to tests', () => {
         `test.muted ${named}`,
       ].toSorted(),
     )
-    expect(bodies.find(({ test }) => test.id === named)?.test.labels).toEqual(['flaky', 'slow'])
+    expect(bodies.find(({ test }) => String(test.id) === named)?.test.labels).toEqual(['flaky', 'slow'])
   })
 
   it('gets only events of suites in its scope', async () => {

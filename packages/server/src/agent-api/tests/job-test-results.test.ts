@@ -1,10 +1,12 @@
 import { gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import { anAgent } from '../../../test/agent-client.ts'
 import { aFile, upload } from '../../../test/artifact-files.ts'
 import { useApp } from '../../../test/app.ts'
 import { aMember } from '../../../test/builders.ts'
 import { aRunningJob, type RunningScene } from '../../../test/job-runs.ts'
+import { aBuild } from '../../../test/runs.ts'
 import { deleteBuilds } from '../../conductor/delete-builds.ts'
 import { flushTokenCaches } from '../../auth/access-watch.ts'
 
@@ -117,6 +119,37 @@ describe('POST /v3/jobs/:id/test_results', () => {
       422,
       expect.stringContaining('200000'),
     ])
+  })
+
+  it('lets a fork neither mute, skip, enable, label nor rename tests of the pipeline', async () => {
+    const scene = await aRunningJob(app)
+    expect((await send(scene.run, junit)).status).toBe(202)
+    const suite = `${scene.org.path}/suites/${scene.pipeline.slug}`
+    const list = async () => (await app.request('GET', `${suite}/tests`, { token: scene.admin.token })).list
+    const before = await list()
+    const build = await aBuild(app, scene.org, scene.pipeline)
+    const run = await (await anAgent(app, scene.token)).begin()
+    const fork = { id: '7', base: 'main', repository: null, labels: [], draft: false, fork: true }
+    await app.db
+      .updateTable('builds')
+      .set({ pull_request: JSON.stringify(fork), from_fork: true })
+      .where('id', '=', build.id)
+      .execute()
+    const test = `${suite}/tests/${String(before[0]?.id)}`
+    for (const [method, path, body] of [
+      ['PUT', `${test}/mute`, {}],
+      ['PUT', `${test}/skip`, {}],
+      ['PUT', `${test}/enable`, {}],
+      ['PATCH', `${test}/labels`, { operator: 'add', labels: ['mine'] }],
+      ['PATCH', suite, { name: 'Mine' }],
+    ] as const) {
+      for (const token of [run.token, scene.token]) {
+        expect([path, (await app.request(method, path, { token, body })).status]).toEqual([path, 401])
+      }
+    }
+    const renamed = junit.replaceAll('classname="Cart"', 'classname="Cart" file="mine"')
+    expect((await send(run, renamed.replace('"removes"', '"mine"'))).status).toBe(202)
+    expect(await list()).toEqual(before)
   })
 
   it('stores results of a fork for its own build', async () => {

@@ -81,8 +81,8 @@ async function aSuite(type: 'github' | 'gitlab' | 'gitea') {
       const { list } = await ask('GET', `${tests}?${query}`)
       return Object.fromEntries(list.map((test) => [test.name, test.owner]))
     },
-    ownersIn: async ({ id }: { id: string }) =>
-      (await ask('GET', `/v2/analytics/organizations/${org.slug}/builds/${id}/tests`)).list.map(
+    ownersIn: async ({ id }: { id: string }, query = '') =>
+      (await ask('GET', `/v2/analytics/organizations/${org.slug}/builds/${id}/tests?${query}`)).list.map(
         ({ owner }) => owner as unknown,
       ),
   }
@@ -155,11 +155,12 @@ describe('the owner of a test', () => {
   it('filters the tests of a suite', async () => {
     const suite = await aSuite('gitlab')
     files.set(gitlabFile(suite.name, first), '/a.js @ada @acme/web\n/b.js @bob\n')
-    await suite.upload(first, { a: 'a.js', b: 'b.js', c: 'c.js' })
+    const build = await suite.upload(first, { a: 'a.js', b: 'b.js', c: 'c.js' })
     await setOwners()
     const names = async (owners: string) => Object.keys(await suite.owners(`owners=${owners}`)).toSorted()
     expect(await names('@acme/web')).toEqual(['a'])
     expect(await names('@bob,%20@ada')).toEqual(['a', 'b'])
     expect(await names('@acme')).toEqual([])
+    expect(await suite.ownersIn(build, 'owners=@bob')).toEqual(['@bob'])
   })
 })

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { testUrl, testWebUrl } from '../suites/present.ts'
-import type { BuildTestRow, FlakyRow, TestRow } from './queries.ts'
+import type { BuildTestRow } from './of-build.ts'
+import type { FlakyRow, TestRow } from './queries.ts'
 import type { BuildTest, FlakyTest, Test } from './schema.ts'
 
 const addressesOf = (

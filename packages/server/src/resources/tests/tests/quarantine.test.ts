@@ -260,9 +260,19 @@ describe('PUT /v2/analytics/organizations/:org/suites/:suite/tests/:test/mute', 
       ['GET', `/tests/${one}`],
       ['PUT', `/tests/${one}/mute`],
       ['PUT', `/tests/${one}/enable`],
+      ['PUT', `/tests/${one}/skip`],
+      ['GET', '/tests/skipped'],
+      ['GET', '/runs'],
+      ['GET', ''],
     ] as const) {
       expect([path, (await ask(method, suite.path + path, outside)).status]).toEqual([path, 404])
     }
+    const labels = { operator: 'add', labels: ['mine'] }
+    expect((await ask('PATCH', `${suite.path}/tests/${one}/labels`, outside, labels)).status).toBe(404)
+    const [there, name] = [`${suite.org.path}/suites/known`, { name: 'one' }]
+    expect((await ask('GET', `${there}/tests/${one}/executions`, outside)).status).toBe(404)
+    expect((await ask('POST', `${suite.path}/tests/find`, outside, name)).status).toBe(404)
+    expect((await ask('PATCH', there, outside, { name: 'Mine' })).status).toBe(404)
   })
 })
 

@@ -4,23 +4,23 @@ import type { Caller, Organization } from '../../../auth/caller.ts'
 import { hasFullAccess, visiblePipelines } from '../../../auth/pipeline-access.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
 import { notFound } from '../../../lib/errors.ts'
-import { testId, testIdOf, type FailureRow } from '../test_runs/queries.ts'
+import { testIdOf } from '../test_runs/queries.ts'
 
-interface Counts {
+export interface Counts {
   passed_count: number
   failed_count: number
   skipped_count: number
   unknown_count: number
 }
 
-interface Identity {
+export interface Identity {
   id: string
   scope: string
   name: string
   location: string | null
 }
 
-type TestState = 'enabled' | 'muted' | 'skipped'
+export type TestState = 'enabled' | 'muted' | 'skipped'
 
 interface Figures extends Counts {
   /** Null: no result had a duration. */
@@ -54,35 +54,11 @@ export interface TestRow extends Identity, Figures {
   duration_p95: number | null
 }
 
-export interface BuildTestRow extends Identity, Counts {
-  suite_slug: string
-  file_name: string | null
-  state: TestState
-  labels: string[]
-  owner: string | null
-  duration_avg: number | null
-  duration_sum: number | null
-  duration_min: number | null
-  duration_max: number | null
-  latest_fail:
-    | (Pick<FailureRow, 'duration' | 'failure_reason'> &
-        Required<Pick<FailureRow, 'failure_expanded'>> & { id: string; timestamp: string })
-    | null
-}
-
 /** Whole days in UTC, both included. */
 export interface Days {
   first: string
   last: string
 }
-
-const countsOf = sql`
-  count(*) filter (where t.result = 'passed') as passed_count,
-  count(*) filter (where t.result = 'failed') as failed_count,
-  count(*) filter (where t.result = 'skipped') as skipped_count,
-  count(*) filter (where t.result = 'unknown') as unknown_count`
-
-const newest = (column: string) => sql`(array_agg(${sql.ref(column)} order by t.created_at desc, t.id))[1]`
 
 /** For queries with `test_days d`: hides results of pipelines that the caller may not see. */
 export const isVisibleDay = (org: Organization, caller: Caller) =>
@@ -144,17 +120,25 @@ export interface TestOrder {
   direction: 'asc' | 'desc'
 }
 
-const orders = {
-  duration_avg: sql`f.duration_avg`,
-  duration_sum: sql`f.duration_sum`,
-  duration_min: sql`f.duration_min`,
-  duration_max: sql`f.duration_max`,
-  reliability: sql`f.passed_count::double precision / nullif(f.passed_count + f.failed_count, 0)`,
-  last_failed: sql`f.last_failed_on`,
-  first_seen: sql`t.first_seen_at`,
-} as const
+/** `rows` is the alias of those with the figures, and for `first_seen` there is a table `t`. */
+export function orderIn(rows: 'f' | 'ran', by: TestOrder['by']): RawBuilder<unknown> {
+  const column = (name: string) => sql.ref(`${rows}.${name}`)
+  switch (by) {
+    case 'reliability':
+      return sql`${column('passed_count')}::double precision / nullif(${column('passed_count')} + ${column('failed_count')}, 0)`
+    case 'last_failed':
+      return column('last_failed_on')
+    case 'first_seen':
+      return sql`t.first_seen_at`
+    case 'duration_avg':
+    case 'duration_sum':
+    case 'duration_min':
+    case 'duration_max':
+      return column(by)
+  }
+}
 
-const directions = { asc: sql`asc`, desc: sql`desc` } as const
+export const directions = { asc: sql`asc`, desc: sql`desc` } as const
 
 const escaped = (text: string) => `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
 
@@ -162,23 +146,29 @@ const escaped = (text: string) => `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`
 const hasText = (search: string) =>
   sql`(t.scope || ' ' || t.name ilike ${escaped(search)} or t.location ilike ${escaped(search)})`
 
-function conditionsOf({
-  state,
-  withLabels,
-  withoutLabels,
-  owners,
-  search,
-  result,
-}: TestFilter): RawBuilder<unknown> {
-  const hasLabel = (name: string) => sql`exists (
-    select from test_labels l where l.suite_id = t.suite_id and l.test_id = t.id and l.name = ${name})`
+function conditionsOf(filter: TestFilter): RawBuilder<unknown> {
+  const { state, search, result } = filter
   const conditions = [
+    choiceOf(filter, 't'),
     ...(state === null ? [] : [sql`t.state = ${state}`]),
-    ...withLabels.map(hasLabel),
-    ...withoutLabels.map((name) => sql`not ${hasLabel(name)}`),
-    ...(owners === null ? [] : [sql`string_to_array(t.owner, ' ') && ${owners}::text[]`]),
     ...(search === null ? [] : [hasText(search)]),
     ...(result === null ? [] : [resultCondition(result)]),
+  ]
+  return sql.join(conditions, sql` and `)
+}
+
+/** By labels and owners. `test` is the alias of the table. */
+export function choiceOf(
+  { withLabels, withoutLabels, owners }: Pick<TestFilter, 'withLabels' | 'withoutLabels' | 'owners'>,
+  test: 't' | 'known',
+): RawBuilder<unknown> {
+  const column = (name: string) => sql.ref(`${test}.${name}`)
+  const hasLabel = (name: string) => sql`exists (
+    select from test_labels l where l.suite_id = ${column('suite_id')} and l.test_id = ${column('id')} and l.name = ${name})`
+  const conditions = [
+    ...withLabels.map(hasLabel),
+    ...withoutLabels.map((name) => sql`not ${hasLabel(name)}`),
+    ...(owners === null ? [] : [sql`string_to_array(${column('owner')}, ' ') && ${owners}::text[]`]),
   ]
   return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `)
 }
@@ -199,7 +189,7 @@ export async function listOfSuite(
   { filter, order }: { filter: TestFilter; order: TestOrder },
   page: { limit: number; offset: number },
 ): Promise<TestRow[]> {
-  const sorted = sql`${orders[order.by]} ${directions[order.direction]} nulls last`
+  const sorted = sql`${orderIn('f', order.by)} ${directions[order.direction]} nulls last`
   const { rows } = await sql<TestRow>`
     with figures as (
       select d.test_id, ${figures} from test_days d
@@ -334,65 +324,4 @@ export async function lockInSuite(
   const [test] = rows
   if (test === undefined) throw notFound('No test found')
   return test
-}
-
-export async function isBuildVisible(
-  db: Db,
-  org: Organization,
-  caller: Caller,
-  buildId: string,
-): Promise<boolean> {
-  const { rows } = await sql`
-    select from builds b join pipelines p on p.id = b.pipeline_id
-    where b.organization_id = ${org.id} and b.id = ${buildId} and ${visiblePipelines(org, caller)}`.execute(
-    db,
-  )
-  return rows.length > 0
-}
-
-interface BuildTestFilter {
-  result: 'failed' | 'passed' | '^failed' | '^passed' | undefined
-  state: string | null
-  withLatestFail: boolean
-}
-
-/** The tests of all suites that ran in a build, those that failed first. */
-export async function listOfBuild(
-  db: Db,
-  orgId: string,
-  buildId: string,
-  { result, state, withLatestFail }: BuildTestFilter,
-  page: { limit: number; offset: number },
-): Promise<BuildTestRow[]> {
-  const wanted = result?.replace('^', '')
-  const { rows } = await sql<BuildTestRow>`
-    with ran as (
-      select ${testId} as id, r.suite_id, t.scope, t.name, ${newest('t.location')} as location,
-        ${newest('t.file_name')} as file_name, ${countsOf}, avg(t.duration_seconds) as duration_avg,
-        sum(t.duration_seconds) as duration_sum, min(t.duration_seconds) as duration_min, max(t.duration_seconds) as duration_max,
-        ${
-          withLatestFail
-            ? sql`(array_agg(jsonb_build_object('id', t.id, 'timestamp', to_char(t.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'duration', t.duration_seconds,
-                'failure_reason', t.failure_reason, 'failure_expanded', t.failure_expanded)
-                order by t.created_at desc, t.id) filter (where t.result = 'failed'))[1]`
-            : sql`null`
-        } as latest_fail
-      from test_runs r join test_results t on t.run_id = r.id
-      where r.organization_id = ${orgId} and r.build_id = ${buildId}
-      group by r.suite_id, t.scope, t.name
-      having ${
-        wanted === undefined
-          ? sql`true`
-          : result === wanted
-            ? sql`bool_or(t.result = ${wanted})`
-            : sql`bool_and(t.result = ${wanted})`
-      }
-    )
-    select ran.*, s.slug as suite_slug, coalesce(known.state, 'enabled') as state, known.owner,
-      array(select l.name from test_labels l where l.suite_id = ran.suite_id and l.test_id = ran.id order by l.name) as labels
-    from ran join test_suites s on s.id = ran.suite_id
-    left join tests known on known.suite_id = ran.suite_id and known.id = ran.id
-    where ${state}::text is null or coalesce(known.state, 'enabled') = ${state}
-    order by failed_count desc, scope, name, id limit ${page.limit} offset ${page.offset}`.execute(db)
-  return rows
 }

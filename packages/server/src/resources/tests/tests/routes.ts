@@ -6,6 +6,7 @@ import { alsoAt, route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
 import * as suites from '../suites/queries.ts'
 import { presentBuildTest, presentFlakyTest, presentTest } from './present.ts'
+import * as ofBuild from './of-build.ts'
 import * as tests from './queries.ts'
 import { changeLabels } from './change-labels.ts'
 import { enableTest, quarantineTest } from './quarantine.ts'
@@ -229,14 +230,17 @@ const listTestsOfBuildRoute = route({
   query: BuildTestQuery,
   paging: 'pages',
   answers: { 200: Type.Array(BuildTest) },
-  errors: { 400: '`result` is unknown.' },
+  errors: { 400: '`result` or `sort_by` is unknown, or too many labels or owners are named.' },
   async handler({ ctx, org, caller, params, query, url }) {
     const buildId = params.build_uuid
-    if (!(await tests.isBuildVisible(ctx.db, org, caller, buildId))) throw notFound('No build found')
+    if (!(await ofBuild.isBuildVisible(ctx.db, org, caller, buildId))) throw notFound('No build found')
     const page = readPage(url)
     const withLatestFail = query.include === 'latest_fail'
-    const filter = { result: query.result, state: query.state ?? null, withLatestFail }
-    const rows = await tests.listOfBuild(ctx.db, org.id, buildId, filter, page)
+    const { result, state = null, labels, owners } = query
+    const { sort_by: by, order: direction } = query
+    const order = by === undefined ? null : readOrder({ sort_by: by, order: direction })
+    const filter = { result, state, chosen: readFilter({ labels, owners }), order, withLatestFail }
+    const rows = await ofBuild.listOfBuild(ctx.db, org.id, buildId, filter, page)
     return pageAnswer(page, rows, (row) => ({
       ...presentBuildTest(ctx.config.url, org.slug, row),
       ...(withLatestFail ? { latest_fail: row.latest_fail } : {}),

@@ -142,14 +142,6 @@ export const BuildTest = Type.Object(
   { title: 'BuildTest' },
 )
 
-const results = ['failed', 'passed', '^failed', '^passed'] as const
-
-export const BuildTestQuery = {
-  result: Type.Optional(oneOf(results, 'Tests that ended so at least once; with `^`, each time.')),
-  state: Type.Optional(text('Tests that are now in this state: `enabled`, `muted` or `skipped`.')),
-  include: Type.Optional(text('`latest_fail` adds the last failure of each test.')),
-}
-
 export const FindTest = Type.Object(
   {
     scope: optional(
@@ -196,6 +188,23 @@ export const TestListQuery = {
     ),
   ),
   order: Type.Optional(oneOf(['asc', 'desc'], 'Default `desc`.')),
+}
+
+const results = ['failed', 'passed', '^failed', '^passed'] as const
+
+export const BuildTestQuery = {
+  result: Type.Optional(oneOf(results, 'Tests that ended so at least once; with `^`, each time.')),
+  state: Type.Optional(text('Tests that are now in this state: `enabled`, `muted` or `skipped`.')),
+  labels: TestListQuery.labels,
+  owners: TestListQuery.owners,
+  sort_by: Type.Optional(
+    oneOf(
+      ['duration_avg', 'duration_sum', 'duration_min', 'duration_max', 'reliability'],
+      'What the list is sorted by, within the build. Default: those that failed first.',
+    ),
+  ),
+  order: TestListQuery.order,
+  include: Type.Optional(text('`latest_fail` adds the last failure of each test.')),
 }
 
 const Reason = Type.String({ maxLength: 1000 })

@@ -157,6 +157,12 @@ describe('GET /v2/analytics/organizations/:org/builds/:uuid/tests', () => {
     expect(await names('result=failed')).toEqual(['adds'])
     expect(await names('result=%5Epassed')).toEqual(['removes'])
     expect(await names('state=muted')).toEqual([])
+    expect(await names('labels=!slow')).toEqual(['adds', 'removes'])
+    expect(await names('labels=slow')).toEqual([])
+    expect(await names('owners=@acme/web')).toEqual([])
+    expect(await names('sort_by=duration_avg&order=asc')).toEqual(['removes', 'adds'])
+    expect(await names('sort_by=reliability')).toEqual(['removes', 'adds'])
+    expect((await get(`${path()}?sort_by=first_seen`)).status).toBe(400)
     expect((await get(`${path()}?result=odd`)).status).toBe(400)
     const { list } = await get(`${path()}?include=latest_fail`)
     expect(list.map(({ latest_fail }) => latest_fail)).toEqual([
