@@ -1,4 +1,5 @@
 // Searches over many logs: 10,000 logs of 100 kB each, or as many as the number says. A tenth of the jobs failed.
+import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,12 +12,11 @@ import { startBenchServer, type BenchServer } from './harness/bench-server.ts'
 import { contextOn } from './harness/context.ts'
 import { fillBuilds } from './harness/fill-builds.ts'
 import { row, type Report } from './harness/report.ts'
-import { seedPipeline } from './harness/seed.ts'
+import { seedOrganization, seedPipeline, type Seeded } from './harness/seed.ts'
 
 const usualLogs = 10_000
 const jobsOfBuild = 10
 const logBytes = 100_000
-const wordCount = 20_000
 const searches = 40
 const aims = { failuresMs: 300, firstHitMs: 1000, ingestShare: 0.05 }
 
@@ -33,10 +33,17 @@ export async function benchLogSearch(logs = usualLogs): Promise<Report> {
     const { rows: sizeRows, share: sketchShare } = await sizes(bench)
     const failures = await timesOf(searches, (n) => ask(bench, { q: `E${n * 7} the ${wordAt(n * 31)}` }))
     const frequent = await timesOf(10, () => ask(bench, { q: 'error' }))
-    const newest = await firstHit(bench, markOf(logs - 1))
-    const oldest = await firstHit(bench, markOf(3))
+    const newest = await firstHit(bench, nameOf(logs - 1))
+    const oldest = await firstHit(bench, nameOf(3))
+    const digest = await firstHit(bench, digestOf(3, 5))
     const absentMs = await timesOf(3, () => ask(bench, { q: 'nowhere-to-be-found', in: 'logs' }))
-    const { share, failedShare } = ingestShares()
+    const plain = await timesOf(searches, () => readOrganization(bench, bench.seeded))
+    const other = await seedOrganization(bench.database.db, 'other')
+    const leaveSearches = await readEverything(bench)
+    const beside = await timesOf(searches, () => readOrganization(bench, other))
+    const searchBeside = await timesOf(searches, () => ask(bench, { q: 'not there' }, other))
+    leaveSearches()
+    const { share, failedShare, sketchMs } = ingestShares()
     const p95 = percentile(failures, 0.95)
     return {
       name: `log-search, ${logs} logs`,
@@ -45,14 +52,34 @@ export async function benchLogSearch(logs = usualLogs): Promise<Report> {
         row('the same, a frequent word', `p50 ${ms(percentile(frequent, 0.5))}`),
         row('whole logs, first hit in the newest build', ms(newest)),
         row('whole logs, first hit in the oldest build', ms(oldest)),
+        row('whole logs, a digest that one of the oldest has', ms(digest)),
         row('whole logs, of which none has the text', ms(percentile(absentMs, 0.5))),
+        row(
+          'a request that searches nothing',
+          `p50 ${ms(percentile(plain, 0.5))}`,
+          `p95 ${ms(percentile(plain, 0.95))}`,
+        ),
+        row(
+          'the same of another organization, beside four searches of all logs',
+          `p50 ${ms(percentile(beside, 0.5))}`,
+          `p95 ${ms(percentile(beside, 0.95))}`,
+        ),
+        row(
+          'a search of that organization, beside them',
+          `p50 ${ms(percentile(searchBeside, 0.5))}`,
+          `p95 ${ms(percentile(searchBeside, 0.95))}`,
+        ),
         ...sizeRows,
         row(
           'compaction of all logs',
           `${compactSeconds.toFixed(0)} s`,
           `${(logs / compactSeconds).toFixed(0)} logs/s`,
         ),
-        row('sketch, share of the CPU for the rows of a log', percent(share)),
+        row(
+          'sketch, share of the CPU for the rows of a log',
+          percent(share),
+          `${sketchMs.toFixed(1)} ms a log`,
+        ),
         row('telling rows of a failed job, the same', percent(failedShare)),
       ],
       targets: [
@@ -72,14 +99,37 @@ export async function benchLogSearch(logs = usualLogs): Promise<Report> {
   }
 }
 
-const wordAt = (n: number) => `w${((n * 2_654_435_761) % 2 ** 32).toString(36)}`
+/** Syllables, because the trigrams of words are few, as in real texts. */
+const syllables =
+  'com pi le er ror link con nec tion re fused mod ule ser vice build test re port fet ch pac kage ver sion start stop wor ker que ue time out re try loc al host fi le dir ec tory can not find im port ex port type'.split(
+    ' ',
+  )
 
-/** In one log only. */
-const markOf = (log: number) => `marker-${(log * 7919 + 13).toString(36)}-of-this-log`
+/** The words that the logs of a pipeline share. */
+const wordCount = 3000
+
+function wordAt(n: number): string {
+  let rest = (n * 2_654_435_761) % 2 ** 32
+  let word = ''
+  for (let part = 0; part < 3; part++) {
+    word += syllables[rest % syllables.length]
+    rest = Math.floor(rest / syllables.length)
+  }
+  return word
+}
+
+const digestOf = (log: number, n: number) => createHash('sha256').update(`${log}/${n}`).digest('hex')
+
+/** In one log only, as a name that somebody has made up. */
+const nameOf = (log: number) => `Zx${wordAt(log * 7919 + 13)}Qy${(log * 7919 + 13).toString(36)}Kv`
+
+const digestsOfLog = 20
 
 function logText(log: number): string {
-  const lines = [`checking out\n`, `${markOf(log)}\n`]
-  let size = 0
+  const lines = [`checking out\n`]
+  for (let n = 0; n < digestsOfLog; n++) lines.push(`pulled layer ${digestOf(log, n)}\n`)
+  lines.push(`${nameOf(log)} was started\n`)
+  let size = lines.join('').length
   for (let n = 0; size < logBytes; n++) {
     const words = Array.from({ length: 8 }, (_, at) => wordAt((log * 977 + n * 13 + at * at) % wordCount))
     const line = `[${n}] ${words.join(' ')}: compiled in ${(n * 37) % 991} ms\n`
@@ -120,12 +170,33 @@ function url({ address, seeded }: BenchServer, path: string, query: Query): stri
   return `${address}/v2/organizations/${seeded.slug}/${path}?${new URLSearchParams(query)}`
 }
 
-const headers = ({ seeded }: BenchServer) => ({ authorization: `Bearer ${seeded.token}` })
+const headers = ({ seeded }: Pick<BenchServer, 'seeded'>) => ({ authorization: `Bearer ${seeded.token}` })
 
-async function ask(bench: BenchServer, query: Query): Promise<void> {
-  const response = await fetch(url(bench, 'log-search', query), { headers: headers(bench) })
+async function ask(bench: BenchServer, query: Query, seeded = bench.seeded): Promise<void> {
+  await read(url({ ...bench, seeded }, 'log-search', query), headers({ seeded }))
+}
+
+const readOrganization = ({ address }: BenchServer, seeded: Seeded): Promise<void> =>
+  read(`${address}/v2/organizations/${seeded.slug}`, headers({ seeded }))
+
+async function read(address: string, sent: Record<string, string>): Promise<void> {
+  const response = await fetch(address, { headers: sent })
   if (!response.ok) throw new Error(await response.text())
   await response.bytes()
+}
+
+/** Searches that read every log, until they are left. A search is given up after two minutes. */
+async function readEverything(bench: BenchServer): Promise<() => void> {
+  const leaving = new AbortController()
+  const query = { q: '[q-z]{40}', regex: 'true', in: 'logs' }
+  for (let n = 0; n < 4; n++) {
+    const response = await fetch(url(bench, 'log-search/stream', query), {
+      headers: headers(bench),
+      signal: leaving.signal,
+    })
+    response.arrayBuffer().catch(() => {})
+  }
+  return () => leaving.abort()
 }
 
 async function firstHit(bench: BenchServer, q: string): Promise<number> {
@@ -170,7 +241,7 @@ async function sizes({ database }: BenchServer): Promise<{ rows: Report['rows'];
 }
 
 /** What the search adds to the work on the rows of a log when it is stored. */
-function ingestShares(): { share: number; failedShare: number } {
+function ingestShares(): { share: number; failedShare: number; sketchMs: number } {
   const rounds = 30
   const text = logText(1)
   const segment = { state: null, bytes: Buffer.from(text), isLast: true, isFinal: true }
@@ -189,7 +260,8 @@ function ingestShares(): { share: number; failedShare: number } {
     for (const line of lines) made.add(line)
     return made.smallest
   })
-  return { share: sketch / (whole - sketch), failedShare: (failed - whole) / (whole - sketch) }
+  const rest = whole - sketch
+  return { share: sketch / rest, failedShare: (failed - whole) / rest, sketchMs: sketch / rounds / 1000 }
 }
 
 async function timesOf(count: number, work: (n: number) => Promise<void>): Promise<number[]> {

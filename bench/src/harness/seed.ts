@@ -17,9 +17,9 @@ export interface Seeded {
 
 const origin = { kind: 'operator', command: 'bench' } as const
 
-export async function seedOrganization(db: Db): Promise<Seeded> {
-  const { id: orgId, slug } = await createOrganization(db, origin, { slug: 'bench', name: 'Bench' })
-  const email = 'bench@example.com'
+export async function seedOrganization(db: Db, name = 'bench'): Promise<Seeded> {
+  const { id: orgId, slug } = await createOrganization(db, origin, { slug: name, name })
+  const email = `${name}@example.com`
   const user = await createMember(db, origin, {
     email,
     name: 'Bench',
