@@ -1,5 +1,6 @@
 // When the waiting jobs of a queue will start: the queue is run ahead many times, with lengths of jobs drawn from what the last ones
 // took. Where the runs differ too much, or nothing is known, the answer is "unknown".
+import { groupOf } from './line.ts'
 import { runOnce, type QueueNow } from './run.ts'
 import { numbersFrom } from './random.ts'
 
@@ -17,10 +18,10 @@ export type Unknown =
 
 export type Estimate = { seconds: number } | { unknown: Unknown }
 
-const mostRuns = 25
+const mostRuns = 15
 const leastRuns = 5
 /** Jobs that a run looks at, in all runs together, so that an estimate costs a bounded time. */
-const mostLooks = 500_000
+const mostLooks = 100_000
 
 /** The middle four fifths of the runs may lie so many seconds apart, or as many as the job waits. */
 const steadySeconds = 60
@@ -28,7 +29,8 @@ const steadySeconds = 60
 export function estimateStarts(now: QueueNow, seed = 1): Map<string, Estimate> {
   const able = new Set(now.agents.flatMap(({ kinds }) => [...kinds]))
   const runnable = now.jobs.filter(({ kind }) => able.has(kind))
-  const groups = new Set(runnable.map(({ kind, fair }) => `${kind} ${fair?.isMachine} ${fair?.share}`)).size
+  const keys = runnable.map((job) => (now.fair === null ? job.kind : groupOf(job)))
+  const groups = new Set(keys).size
   const jobs = runnable.slice(0, Math.max(1, Math.floor(mostLooks / leastRuns / Math.max(1, groups))))
   const runs = Math.min(mostRuns, Math.floor(mostLooks / Math.max(1, jobs.length * groups)))
   const random = numbersFrom(seed)

@@ -1,8 +1,13 @@
 // One way in which a queue may go on if no job comes: each agent that ends its job takes the next one that it can run, as claims do.
 import { end } from '../fairness/shares.ts'
-import { takeFairly, type FairQueue } from '../fairness/take.ts'
+import { standingOf, takeNext, type FairQueue, type Standing } from '../fairness/take.ts'
 import { Events } from './events.ts'
-import { Line, type WaitingJob } from './line.ts'
+import { groupOf, Line, type WaitingJob } from './line.ts'
+
+interface Charged {
+  share: string
+  charge: number
+}
 
 interface RunningJob {
   /** The seconds until it ends, each as likely as the others. None: not known. */
@@ -10,7 +15,7 @@ interface RunningJob {
   ranSeconds: number
   isMachine: boolean
   /** Only in fair queues. */
-  charged?: { share: string; charge: number }
+  charged?: Charged
 }
 
 export interface AgentNow {
@@ -32,7 +37,7 @@ interface Ending {
   agent: AgentNow
   tookSeconds: number
   isMachine: boolean
-  charged?: { share: string; charge: number } | undefined
+  charged: Charged | undefined
 }
 
 type What = { kind: 'end'; ending: Ending } | { kind: 'release'; job: WaitingJob }
@@ -40,25 +45,22 @@ type What = { kind: 'end'; ending: Ending } | { kind: 'release'; job: WaitingJob
 /** The seconds until each job starts. Absent: never, as far as is known. */
 export function runOnce(now: QueueNow, random: () => number): Map<string, number> {
   const starts = new Map<string, number>()
-  const line = new Line()
+  const line = new Line(now.fair === null ? ({ kind }) => `${kind}` : groupOf)
   const events = new Events<What>()
   const idle = new Set<AgentNow>()
-  let { fair } = now
+  const standing = now.fair && standingOf(now.fair)
 
   const begin = (agent: AgentNow, at: number): boolean => {
-    const heads = line.headsFor(agent.kinds)
-    const { job, charge, after } = choose(fair, heads)
-    if (job === undefined) return false
-    fair = after
+    const chosen = choose(line, standing, agent)
+    if (chosen === undefined) return false
+    const { job, charged } = chosen
     line.take(job)
     starts.set(job.id, at)
     const tookSeconds = oneOf(job.lengths, random)
     // An agent whose job has no known end takes no other job here.
     if (tookSeconds === undefined) return true
-    const share = job.fair?.share
-    const charged = share === undefined || share === null ? undefined : { share, charge }
-    const isMachine = job.fair?.isMachine === true
-    events.add(at + tookSeconds, { kind: 'end', ending: { agent, tookSeconds, isMachine, charged } })
+    const ending = { agent, tookSeconds, isMachine: job.isMachine, charged }
+    events.add(at + tookSeconds, { kind: 'end', ending })
     return true
   }
 
@@ -76,10 +78,8 @@ export function runOnce(now: QueueNow, random: () => number): Map<string, number
     const left = oneOf(running.lengths, random)
     if (left === undefined) continue
     const { ranSeconds, isMachine, charged } = running
-    events.add(left, {
-      kind: 'end',
-      ending: { agent, tookSeconds: ranSeconds + left, isMachine, charged },
-    })
+    const ending = { agent, tookSeconds: ranSeconds + left, isMachine, charged }
+    events.add(left, { kind: 'end', ending })
   }
   const wanted = now.jobs.length
   for (let event = events.next(); event !== undefined && starts.size < wanted; event = events.next()) {
@@ -89,7 +89,7 @@ export function runOnce(now: QueueNow, random: () => number): Map<string, number
       const free = [...idle].find(({ kinds }) => kinds.has(what.job.kind))
       if (free !== undefined && begin(free, at)) idle.delete(free)
     } else {
-      fair = fair && settle(fair, what.ending)
+      if (standing !== null) settle(standing, what.ending)
       if (!begin(what.ending.agent, at)) idle.add(what.ending.agent)
     }
   }
@@ -101,39 +101,25 @@ function oneOf(lengths: readonly number[], random: () => number): number | undef
 }
 
 interface Chosen {
-  job: WaitingJob | undefined
-  charge: number
-  after: FairQueue | null
+  job: WaitingJob
+  charged: Charged | undefined
 }
 
-function choose(fair: FairQueue | null, heads: readonly WaitingJob[]): Chosen {
-  const [first] = heads
-  if (fair === null) return { job: first, charge: 0, after: null }
-  const sharing = heads.flatMap((job) =>
-    job.fair === undefined || job.fair.share === null
-      ? []
-      : [{ ...job.fair, share: job.fair.share, id: job.id, job }],
-  )
-  let chosen: Omit<Chosen, 'after'> = { job: sharing.length === 0 ? first : undefined, charge: 0 }
-  const after = takeFairly(fair, sharing, {
-    most: 1,
-    canRun: () => true,
-    onTake({ job }, charge) {
-      chosen = { job, charge }
-    },
-  })
-  return { ...chosen, after }
-}
-
-function settle(fair: FairQueue, { charged, tookSeconds, isMachine }: Ending): FairQueue {
-  const { machines } = fair
-  const share = charged && fair.shares.get(charged.share)
-  return {
-    ...fair,
-    shares:
-      charged === undefined || share === undefined
-        ? fair.shares
-        : new Map(fair.shares).set(charged.share, end(share, charged.charge, tookSeconds)),
-    machines: machines && isMachine ? { ...machines, running: Math.max(0, machines.running - 1) } : machines,
+function choose(line: Line, standing: Standing | null, { kinds }: AgentNow): Chosen | undefined {
+  if (standing !== null) {
+    const taken = takeNext(standing, line.headsFor(kinds).filter(hasShare))
+    if (taken !== undefined)
+      return { job: taken.job, charged: { share: taken.job.share, charge: taken.charge } }
   }
+  const job = line.firstFor(kinds)
+  return job && { job, charged: undefined }
+}
+
+const hasShare = (job: WaitingJob): job is WaitingJob & { share: string } => job.share !== null
+
+function settle(standing: Standing, { charged, tookSeconds, isMachine }: Ending): void {
+  const share = charged && standing.shares.get(charged.share)
+  if (charged !== undefined && share !== undefined)
+    standing.shares.set(charged.share, end(share, charged.charge, tookSeconds))
+  if (isMachine) standing.running = Math.max(0, standing.running - 1)
 }

@@ -18,7 +18,8 @@ export interface Share {
 
 export const newShare = (weight: number): Share => ({ finish: 0, running: 0, weight })
 
-const baseOf = (virtualTime: number, { finish }: Share): number => Math.max(virtualTime, finish)
+/** From when on the share counts. The virtual time moves to the least of those that wait, so it passes what none of them has had. */
+export const baseOf = (virtualTime: number, { finish }: Share): number => Math.max(virtualTime, finish)
 
 /** When its next job starts. */
 export const startOf = (virtualTime: number, share: Share): number =>
@@ -39,12 +40,6 @@ export const end = (share: Share, charge: number, tookSeconds: number): Share =>
   finish: share.finish + tookSeconds / share.weight,
   running: Math.max(0, share.running - charge),
 })
-
-/** The virtual time when one of these shares gets the next agent. It does not pass what any of them has had. */
-export const timeAfter = (virtualTime: number, waiting: readonly Share[]): number =>
-  waiting.length === 0
-    ? virtualTime
-    : waiting.reduce((least, share) => Math.min(least, baseOf(virtualTime, share)), Infinity)
 
 const shortestSeconds = 1
 const longestSeconds = 3600

@@ -1,7 +1,7 @@
 // Which waiting jobs of a fair queue come next. Jobs of machines that would exceed their slots come after those of people,
 // whatever their priority, and untrusted jobs after trusted ones. Then the highest priority comes first, then the share whose
 // job starts first in virtual time, then the order of the queue.
-import { begin, chargeFor, newShare, startOf, timeAfter, type Share } from './shares.ts'
+import { baseOf, begin, chargeFor, newShare, startOf, type Share } from './shares.ts'
 
 export interface FairJob {
   id: string
@@ -20,12 +20,22 @@ export interface FairQueue {
   machines: { running: number; slots: number } | null
 }
 
-/** Both change with every job that is taken. */
-interface Standing {
+/** It changes with every job that is taken, and at the end of jobs. */
+export interface Standing {
   virtualTime: number
   shares: Map<string, Share>
+  /** The jobs of machines that run. */
   running: number
+  /** null: machines may hold all agents. */
+  slots: number | null
 }
+
+export const standingOf = ({ virtualTime, shares, machines }: FairQueue): Standing => ({
+  virtualTime,
+  shares: new Map(shares),
+  running: machines?.running ?? 0,
+  slots: machines?.slots ?? null,
+})
 
 /**
  * Takes at most `most` jobs, one after another, and charges their shares. `jobs` has the order of the queue. A job is taken if
@@ -40,50 +50,58 @@ export function takeFairly<Job extends FairJob>(
     onTake,
   }: { most: number; canRun(job: Job): boolean; onTake(job: Job, charge: number): void },
 ): FairQueue {
-  const now: Standing = {
-    virtualTime: queue.virtualTime,
-    shares: new Map(queue.shares),
-    running: queue.machines?.running ?? 0,
-  }
+  const now = standingOf(queue)
   const left = new Set(jobs)
   for (let taken = 0; taken < most; taken++) {
-    const runnable = [...left].filter(canRun)
-    const isLimited = queue.machines !== null && now.running >= queue.machines.slots
-    const [head, ...others] = runnable
-    if (head === undefined) break
-    const first = others.reduce((best, job) => (compare(now, isLimited, job, best) < 0 ? job : best), head)
-    left.delete(first)
-    onTake(first, take(now, first, runnable))
+    const next = takeNext(now, [...left].filter(canRun))
+    if (next === undefined) break
+    left.delete(next.job)
+    onTake(next.job, next.charge)
   }
   const machines = queue.machines && { ...queue.machines, running: now.running }
   return { virtualTime: now.virtualTime, shares: now.shares, machines }
 }
 
-const shareOf = ({ shares }: Standing, { share }: FairJob): Share => shares.get(share) ?? newShare(1)
-
-function take(now: Standing, job: FairJob, runnable: readonly FairJob[]): number {
+/** Takes one of the jobs that an agent can run, which have the order of the queue. */
+export function takeNext<Job extends FairJob>(
+  now: Standing,
+  runnable: readonly Job[],
+): { job: Job; charge: number } | undefined {
+  const isLimited = now.slots !== null && now.running >= now.slots
+  let best: Candidate<Job> | undefined
+  let leastBase = Infinity
+  for (const job of runnable) {
+    const share = now.shares.get(job.share) ?? unknownShare
+    leastBase = Math.min(leastBase, baseOf(now.virtualTime, share))
+    const candidate = { job, share, start: startOf(now.virtualTime, share) }
+    if (best === undefined || compare(isLimited, candidate, best) < 0) best = candidate
+  }
+  if (best === undefined) return undefined
   // A job of high priority may start late in virtual time. The others do not lose their order by it.
-  now.virtualTime = timeAfter(
-    now.virtualTime,
-    runnable.map((each) => shareOf(now, each)),
-  )
-  const share = shareOf(now, job)
-  const charge = chargeFor(share, job.seconds)
-  now.shares.set(job.share, begin(now.virtualTime, share, charge))
-  if (job.isMachine) now.running += 1
-  return charge
+  now.virtualTime = leastBase
+  const charge = chargeFor(best.share, best.job.seconds)
+  now.shares.set(best.job.share, begin(now.virtualTime, best.share, charge))
+  if (best.job.isMachine) now.running += 1
+  return { job: best.job, charge }
 }
 
+interface Candidate<Job> {
+  job: Job
+  share: Share
+  start: number
+}
+
+const unknownShare = newShare(1)
+
 /** 0: the first in the order of the queue comes first. */
-function compare(now: Standing, isLimited: boolean, one: FairJob, other: FairJob): number {
-  const [mine, theirs] = [shareOf(now, one), shareOf(now, other)]
+function compare(isLimited: boolean, one: Candidate<FairJob>, other: Candidate<FairJob>): number {
   return (
-    (isLimited ? Number(one.isMachine) - Number(other.isMachine) : 0) ||
-    Number(one.isUntrusted) - Number(other.isUntrusted) ||
-    other.priority - one.priority ||
-    startOf(now.virtualTime, mine) - startOf(now.virtualTime, theirs) ||
+    (isLimited ? Number(one.job.isMachine) - Number(other.job.isMachine) : 0) ||
+    Number(one.job.isUntrusted) - Number(other.job.isUntrusted) ||
+    other.job.priority - one.job.priority ||
+    one.start - other.start ||
     // Both would start at once: the one that used less before. Agents of one kind may move the virtual time far beyond the shares
     // that wait for another kind.
-    mine.finish - theirs.finish
+    one.share.finish - other.share.finish
   )
 }

@@ -91,7 +91,7 @@ const whyWaiting = tool({
   name: 'why_waiting',
   title: 'Why does this job wait?',
   description:
-    'Says why a job has not started, what it waits for, and how many jobs and agents there are before it.',
+    'Says why a job has not started, what it waits for, how many jobs and agents there are before it, and when it probably starts.',
   input: Type.Object(JobInput),
   routes: [`GET ${oneJob}/waiting`],
   run: async (desk, given) =>

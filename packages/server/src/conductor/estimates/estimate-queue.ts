@@ -1,11 +1,11 @@
-// When the waiting jobs of a queue will start. One call estimates all of them, with four statements whatever their number.
+// When the waiting jobs of a queue will start. One call estimates all of them, with the same few statements whatever their number.
 import { estimateStarts, type Unknown } from '@millrace/engine/estimate/estimate.ts'
 import { historyOf } from '@millrace/engine/estimate/lengths.ts'
 import type { Db } from '../../db/pool.ts'
 import { findMachines } from '../dispatch/fair-order.ts'
 import { findSlotTimes } from './group-slots.ts'
 import { queueNow } from './queue-now.ts'
-import { mostAgents, readRows, readSettings, type JobRow, type Queue } from './queue-rows.ts'
+import { mostAgents, mostJobs, readRows, readSettings, type JobRow, type Queue } from './queue-rows.ts'
 
 export type NoEstimate =
   | Unknown
@@ -62,7 +62,9 @@ export async function estimateQueue(
     of(jobId, agents) {
       if (agents === 0) return noEstimate('no_agent')
       const estimate = estimates.get(jobId)
-      if (estimate === undefined) return noEstimate('too_large')
+      // It has left the queue meanwhile, or a stack has it.
+      if (estimate === undefined)
+        return noEstimate(rows.jobs.length < mostJobs ? 'not_in_queue' : 'too_large')
       if ('seconds' in estimate)
         return { startAt: new Date(now.getTime() + Math.round(estimate.seconds) * 1000), unknown: null }
       return noEstimate(left.has(jobId) ? 'agents_idle' : estimate.unknown)

@@ -89,15 +89,18 @@ function runningOf(agent: AgentRow, history: History): AgentNow['running'] {
   return { lengths, ranSeconds, isMachine, ...charged }
 }
 
-function waitingJob(job: JobRow, kind: number, { history, fairness, notBefore }: Given): WaitingJob {
+function waitingJob(job: JobRow, kind: number, { history, notBefore }: Given): WaitingJob {
   const { id, place, share, isMachine, isUntrusted, priority, mean } = job
-  const fair = { share, isMachine, isUntrusted, priority, seconds: expectedSeconds(mean) }
   return {
     id,
     kind,
     place,
+    share,
+    isMachine,
+    isUntrusted,
+    priority,
+    seconds: expectedSeconds(mean),
     lengths: lengthsOf(history, job),
-    ...(fairness === null ? {} : { fair }),
     ...(job.isScheduled || notBefore === undefined ? {} : { notBefore }),
   }
 }

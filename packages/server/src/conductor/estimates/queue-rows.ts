@@ -20,7 +20,7 @@ const onAgent = sql`('assigned', 'accepted', 'running', 'timing_out', 'canceling
 /** A queue with more agents has no estimates. */
 export const mostAgents = 1000
 /** Jobs behind so many others have no estimate. */
-const mostJobs = 1000
+export const mostJobs = 1000
 const mostEnded = 1000
 const historyDays = 7
 

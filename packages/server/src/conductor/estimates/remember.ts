@@ -5,12 +5,11 @@ import type { Context } from '../../context.ts'
 import { eachRowApart, mayBeTried } from '../../db/each-row.ts'
 import { dispatchOrder } from '../dispatch/claim.ts'
 import { estimateQueue } from './estimate-queue.ts'
-import type { Queue } from './queue-rows.ts'
+import { mostJobs, type Queue } from './queue-rows.ts'
 
 const newSeconds = 30
 /** The others are found by the next run. */
 const mostQueues = 50
-const mostJobs = 1000
 const keptDays = 7
 const mostExpired = 5000
 
