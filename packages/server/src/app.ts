@@ -84,6 +84,7 @@ import { failureSummaryRoutes } from './resources/builds/failure_summary/routes.
 import { graphRoutes } from './resources/builds/graph/routes.ts'
 import { favoriteRoutes } from './resources/people/favorites/routes.ts'
 import { insightRoutes } from './resources/insights/insights/routes.ts'
+import { slowerStepRoutes } from './resources/insights/slower_steps/routes.ts'
 import { invitationRoutes } from './resources/people/invitations/routes.ts'
 import { jobRoutes } from './resources/builds/jobs/routes.ts'
 import { logSearchRoutes } from './resources/builds/log-search/routes.ts'
@@ -196,6 +197,7 @@ export const slices: Slices = {
   services: serviceRoutes,
   sessions: sessionRoutes,
   sso: ssoRoutes,
+  slower_steps: slowerStepRoutes,
   'step-uploads': stepUploadRoutes,
   suites: suiteRoutes,
   'team-members': teamMemberRoutes,

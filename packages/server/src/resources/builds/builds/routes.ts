@@ -12,6 +12,7 @@ import { presentPipeline } from '../../pipelines/pipelines/present.ts'
 import * as pipelines from '../../pipelines/pipelines/queries.ts'
 import { presentRun } from '../../tests/test_runs/present.ts'
 import * as testRuns from '../../tests/test_runs/queries.ts'
+import { findBuildCost } from '../../insights/insights/build-cost.ts'
 import { countJobStates } from './build-json.ts'
 import { cancelBuild } from './cancel.ts'
 import { createFromBody, rebuild } from './create.ts'
@@ -104,8 +105,10 @@ const getBuildRoute = route({
     const parts = { jobs: query.exclude_jobs ? null : jobs, pipeline: !query.exclude_pipeline }
     const tests = query.include_test_analytics || query.include_test_engine
     const runs = tests ? await listTestRuns(ctx, org, build.id) : []
+    const cost = await findBuildCost(ctx.db, org.id, build.id)
     const json = await presentBuild(ctx, org, caller, build, parts, {
       job_state_counts: { total, states: counts },
+      ...(cost === undefined ? {} : { cost }),
       ...(query.include_test_analytics ? { test_analytics: { runs } } : {}),
       ...(query.include_test_engine ? { test_engine: { runs } } : {}),
     })

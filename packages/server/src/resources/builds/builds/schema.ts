@@ -125,6 +125,18 @@ export const Build = Type.Object(
     pipeline: Type.Optional(
       described(Pipeline, 'The pipeline of the build; absent with `exclude_pipeline`.'),
     ),
+    cost: Type.Optional(
+      Type.Object(
+        {
+          amount: Type.Number({ description: 'In the currency, to six decimals.' }),
+          currency: text('ISO code of the organization’s currency.'),
+        },
+        {
+          description:
+            'Get only: what its jobs have cost that have ended, by the prices of their queues. Absent while that is nothing.',
+        },
+      ),
+    ),
     job_state_counts: Type.Optional(
       Type.Object(
         {

@@ -75,7 +75,7 @@ const keys: Readonly<Record<Grouping, { dimension: string; column: string }>> = 
 }
 
 /** The rollups of the window that the caller may see: those of pipelines that they may read. Deleted ones only with full access. */
-const cellsOf = (
+export const cellsOf = (
   org: Organization,
   caller: Caller,
   dimension: string,
