@@ -22,6 +22,7 @@ withBrowser.describe('the frame of every page', () => {
       [scene.page, ['Pipelines']],
       ['/organizations/default/builds', ['Builds']],
       ['/organizations/default/log-search', ['Logs']],
+      ['/organizations/default/insights', ['Insight']],
       [scene.queuePage, ['Agents']],
       ['/organizations/default/settings/general', ['Settings']],
       ['/-/me', []],
@@ -34,7 +35,7 @@ withBrowser.describe('the frame of every page', () => {
       const links = navigation(page).getByRole('link')
       expect([path, await links.allInnerTexts()]).toEqual([
         path,
-        ['Pipelines', 'Builds', 'Tests', 'Logs', 'Agents', 'Settings'],
+        ['Pipelines', 'Builds', 'Tests', 'Logs', 'Insight', 'Agents', 'Settings'],
       ])
       const here = navigation(page).locator('[aria-current]')
       expect([path, await here.allInnerTexts()]).toEqual([path, marked])

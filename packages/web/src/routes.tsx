@@ -11,6 +11,7 @@ import { Missing, Problem } from './parts/States.tsx'
 import { readAuditSearch } from './pages/audit-log/search.ts'
 import { readSearchText } from './pages/members/search.ts'
 import { readAgentSearch } from './pages/agents/search.ts'
+import { readInsightSearch } from './pages/insights/search.ts'
 import { readLogSearch } from './pages/log-search/search.ts'
 import { readFilters } from './pages/builds/filters.ts'
 import { readTokenSearch } from './pages/me/search.ts'
@@ -81,6 +82,12 @@ const routeTree = rootRoute.addChildren([
   lazyPage('/$org', () => import('./pages/pipelines/page.tsx'), 'PipelinesPage', readSearch),
   lazyPage('/$org/$pipeline', () => import('./pages/pipeline/page.tsx'), 'PipelinePage', readFilters),
   lazyPage('/organizations/$org/builds', () => import('./pages/builds/page.tsx'), 'BuildsPage', readFilters),
+  lazyPage(
+    '/organizations/$org/insights',
+    () => import('./pages/insights/page.tsx'),
+    'InsightsPage',
+    readInsightSearch,
+  ),
   lazyPage(
     '/organizations/$org/log-search',
     () => import('./pages/log-search/page.tsx'),

@@ -42,7 +42,7 @@ const patterns = [
   '/-/start',
   '/-/me(?:/tokens|/programs|/sessions)?',
   '/-/installation',
-  `${organization}/(?:start|builds|log-search|agents|clusters|pipelines/new)`,
+  `${organization}/(?:start|builds|insights|log-search|agents|clusters|pipelines/new)`,
   `${organization}/analytics/suites(?:/[\\w-]+(?:/tests/[\\w-]+)?)?`,
   `${organization}/settings(?:/(?:${settings.join('|')}))?`,
   `${organization}/settings/teams/[\\w-]+`,

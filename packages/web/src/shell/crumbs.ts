@@ -76,6 +76,7 @@ export function useCrumbs(): Crumb[] {
 const titles: Readonly<Record<string, string>> = {
   builds: 'Builds',
   'log-search': 'Search logs',
+  insights: 'Insight',
   agents: 'Agents',
   clusters: 'Clusters',
   start: 'First steps',

@@ -11,6 +11,7 @@ describe('the navigation', () => {
     ['/organizations/acme/pipelines/new', 'Pipelines'],
     ['/organizations/acme/builds', 'Builds'],
     ['/organizations/acme/log-search', 'Logs'],
+    ['/organizations/acme/insights', 'Insight'],
     ['/organizations/acme/analytics/suites/unit/tests/1', 'Tests'],
     ['/organizations/acme/clusters/1/queues/2', 'Agents'],
     ['/organizations/acme/settings/teams/1', 'Settings'],

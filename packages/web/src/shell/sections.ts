@@ -43,6 +43,13 @@ export const sections: readonly Section[] = [
     holds: (org) => below(org, 'log-search'),
   },
   {
+    title: 'Insight',
+    icon: 'chart-gantt',
+    keys: 'g i',
+    path: (org) => `/organizations/${org}/insights`,
+    holds: (org) => below(org, 'insights'),
+  },
+  {
     title: 'Agents',
     icon: 'server',
     keys: 'g a',

@@ -7,6 +7,7 @@ import { Icon } from '../../parts/Icon.tsx'
 import { Time } from '../../parts/time/Time.tsx'
 import { BuildDuration } from '../builds/BuildDuration.tsx'
 import { makerOf, personOf } from '../builds/build-facts.ts'
+import { showMoney } from '../insights/words.ts'
 import { newestBuildQuery } from './queries.ts'
 import { WholeMessage } from './WholeMessage.tsx'
 import styles from './BuildFacts.module.css'
@@ -46,6 +47,16 @@ export function BuildFacts({ address, build }: { address: BuildAddress; build: B
       <span>
         <BuildDuration build={build} />
       </span>
+      {build.cost !== undefined && (
+        <Link
+          to="/organizations/$org/insights"
+          params={{ org: address.org }}
+          search={{ group: 'step', pipeline: address.pipeline }}
+          title="What its jobs have cost that have ended"
+        >
+          {showMoney(build.cost.amount, build.cost.currency)}
+        </Link>
+      )}
       <Time at={build.created_at} />
       <WholeMessage message={build.message} />
       <Neighbours address={address} build={build} />

@@ -63,6 +63,14 @@ export function PipelinePage() {
       }
       actions={
         <>
+          <LinkButton
+            icon="chart-gantt"
+            to="/organizations/$org/insights"
+            params={{ org }}
+            search={{ group: 'step', pipeline: slug }}
+          >
+            Insight
+          </LinkButton>
           {pipeline?.viewer?.may.edit === true && (
             <LinkButton icon="settings" to="/$org/$pipeline/settings" params={{ org, pipeline: slug }}>
               Settings

@@ -26,6 +26,7 @@ export function EditQueueDialog({ address, queue, onClose }: Props) {
     fair_by: queue.fair_by,
     fair_weights: queue.fair_weights,
     machine_limit_percent: queue.machine_limit_percent,
+    price: String(queue.price_per_minute),
     machine: hosted?.instance_shape.name ?? '',
     image: imageOf(queue),
   })
@@ -33,10 +34,11 @@ export function EditQueueDialog({ address, queue, onClose }: Props) {
   const { data: shapes = [] } = useQuery({ ...shapesQuery(address.org), enabled: hosted !== undefined })
   const save = useMutation({
     async mutationFn() {
-      const { machine, image, ...body } = changed
+      const { machine, image, price, ...body } = changed
       const isOther = machine !== undefined || image !== undefined
       await updateQueue(address, {
         ...body,
+        ...(price === undefined ? {} : { price_per_minute: Number(price) }),
         ...(isOther ? { hostedAgents: { instanceShape: fields.machine, agentImageRef: fields.image } } : {}),
       })
       await Promise.all([
@@ -66,6 +68,17 @@ export function EditQueueDialog({ address, queue, onClose }: Props) {
       <AffinityField
         value={fields.retry_agent_affinity}
         onValue={(affinity) => set({ retry_agent_affinity: affinity })}
+      />
+      <TextField
+        label="Price of a minute"
+        type="number"
+        min={0}
+        max={1_000_000}
+        step="any"
+        inputMode="decimal"
+        value={fields.price}
+        hint="What a minute of a running job costs, in the organization’s currency. It counts for jobs that end from now on."
+        onValue={(price) => set({ price })}
       />
       {hosted === undefined && <FairFields org={address.org} fields={fields} set={set} />}
       {hosted !== undefined && (

@@ -4,7 +4,7 @@ import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useLive } from '../../api/live.ts'
 import { clusterQuery, queueQuery, type QueueAddress } from '../../api/resource-queries.ts'
-import { Button } from '../../parts/Button.tsx'
+import { Button, LinkButton } from '../../parts/Button.tsx'
 import { formatDuration } from '../../parts/time/durations.ts'
 import { Page } from '../../parts/Page.tsx'
 import { PauseDialog } from '../../parts/dialogs/PauseDialog.tsx'
@@ -39,23 +39,33 @@ export function QueuePage() {
       before={<StateBadge kind="queue" state={isPaused ? 'paused' : 'active'} />}
       subtitle={[queue.description, metrics && summaryOf(metrics)].filter(Boolean).join(' · ') || undefined}
       actions={
-        cluster?.viewer?.may.manage === true && (
-          <>
-            {isPaused ? (
-              <Button isWrite icon="play" onClick={() => void change(false, '')}>
-                Resume dispatch
+        <>
+          <LinkButton
+            icon="chart-gantt"
+            to="/organizations/$org/insights"
+            params={{ org }}
+            search={{ group: 'pipeline', queue: address.queue }}
+          >
+            Insight
+          </LinkButton>
+          {cluster?.viewer?.may.manage === true && (
+            <>
+              {isPaused ? (
+                <Button isWrite icon="play" onClick={() => void change(false, '')}>
+                  Resume dispatch
+                </Button>
+              ) : (
+                <Button isWrite icon="pause" onClick={() => setOpen('pause')}>
+                  Pause dispatch…
+                </Button>
+              )}
+              <Button isWrite kind="primary" icon="plus" onClick={() => setOpen('start')}>
+                Start an agent
               </Button>
-            ) : (
-              <Button isWrite icon="pause" onClick={() => setOpen('pause')}>
-                Pause dispatch…
-              </Button>
-            )}
-            <Button isWrite kind="primary" icon="plus" onClick={() => setOpen('start')}>
-              Start an agent
-            </Button>
-            <QueueMenu address={address} queue={queue} isDefault={cluster.default_queue_id === queue.id} />
-          </>
-        )
+              <QueueMenu address={address} queue={queue} isDefault={cluster.default_queue_id === queue.id} />
+            </>
+          )}
+        </>
       }
     >
       {isPaused && (
