@@ -14,6 +14,7 @@ import { benchHosted } from './hosted.ts'
 import { benchHostileText } from './hostile/texts.ts'
 import { benchHostile } from './hostile.ts'
 import { benchIdle } from './idle.ts'
+import { benchInsight } from './insight.ts'
 import { benchLogSearch } from './log-search.ts'
 import { benchNotify } from './notify.ts'
 import { benchPeers } from './peers.ts'
@@ -38,6 +39,7 @@ const benchmarks: Record<string, () => Promise<Report>> = {
   'hostile-text': benchHostileText,
   hostile: benchHostile,
   idle: () => benchIdle(size),
+  insight: () => benchInsight(size),
   'log-search': () => benchLogSearch(size),
   notify: benchNotify,
   peers: benchPeers,
