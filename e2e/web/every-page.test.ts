@@ -76,6 +76,7 @@ const pages = (world: World): Record<string, [path: string, text: string | RegEx
   'api-settings': ['/organizations/default/settings/api', 'Allowed networks'],
   'pipeline-defaults': ['/organizations/default/settings/pipelines', 'Timeout of steps'],
   retention: ['/organizations/default/settings/retention', 'Show what would be deleted'],
+  templates: ['/organizations/default/settings/templates', 'Go service'],
   connections: ['/organizations/default/settings/connections', 'Gitea at git.example.com'],
   services: ['/organizations/default/settings/services', 'Enabled'],
   'new-service': ['/organizations/default/settings/services/new', 'OpenTelemetry Tracing'],

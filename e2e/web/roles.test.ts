@@ -210,6 +210,11 @@ const offers = ({ slug, api, cluster, queue, team, ids }: Place, role: Role): Of
       request: ['POST', `${api}/token_issuers`, {}],
     },
     { page: `${settings}/rules`, name: 'New rule', request: ['POST', `${api}/rules`, {}] },
+    {
+      page: `${settings}/templates`,
+      name: 'New template',
+      request: ['POST', `${api}/pipeline-templates`, {}],
+    },
   ]
 }
 

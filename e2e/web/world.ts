@@ -118,6 +118,12 @@ export async function createWorld(server: Client, settings: Settings): Promise<W
   await createAroundPipelines(server)
   const team = await createPeople(server, settings)
   await furnishCluster(server, cluster)
+  const { body: app } = await server.get(`${org}/pipelines/web-app`)
+  await server.put(`${org}/clusters/${cluster}/queues/${String(queue?.['id'])}`, {
+    fair_by: 'pipeline',
+    fair_weights: { [String(app['id'])]: 3 },
+    machine_limit_percent: 50,
+  })
   const hosted = await createHostedCluster(server)
   const services = await createServices(server)
   await server.post(`${org}/repository_connections`, {

@@ -219,6 +219,7 @@ const routeTree = rootRoute.addChildren([
   settingsPage('sso', () => import('./pages/sso/page.tsx'), 'SsoPage'),
   settingsPage('api', () => import('./pages/api-settings/page.tsx'), 'ApiSettingsPage'),
   settingsPage('pipelines', () => import('./pages/pipeline-defaults/page.tsx'), 'PipelineDefaultsPage'),
+  settingsPage('templates', () => import('./pages/templates/page.tsx'), 'TemplatesPage'),
   settingsPage('connections', () => import('./pages/connections/page.tsx'), 'ConnectionsPage'),
   settingsPage('services', () => import('./pages/services/page.tsx'), 'ServicesPage'),
   settingsPage(

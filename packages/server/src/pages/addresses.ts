@@ -14,6 +14,7 @@ const settings = [
   'sso',
   'api',
   'pipelines',
+  'templates',
   'connections',
   'services',
   'retention',

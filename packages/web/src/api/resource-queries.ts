@@ -33,6 +33,9 @@ export const agentImageQuery = (params: { org: string; cluster: string; image: s
 export const suiteQuery = (slug: string, suite: string) =>
   query(`GET ${org}/suites/{suite}`, { params: { org: slug, suite }, query: { include_viewer: true } })
 
+export const templateQuery = (slug: string, template: string) =>
+  query(`GET ${org}/pipeline-templates/{template}`, { params: { org: slug, template } })
+
 export interface TestAddress {
   org: string
   suite: string

@@ -11,6 +11,7 @@ import {
   serviceQuery,
   suiteQuery,
   teamQuery,
+  templateQuery,
   testName,
   testQuery,
 } from '../api/resource-queries.ts'
@@ -44,6 +45,7 @@ export function useCrumbs(): Crumb[] {
     service,
     delivery,
     suite,
+    template,
     test,
   } = useParams({ strict: false })
   const [, first, , area = '', page = ''] = pathname.split('/')
@@ -55,6 +57,7 @@ export function useCrumbs(): Crumb[] {
   const teamName = useTeamName(org, team)
   const ofService = useServiceCrumbs(org, service, delivery)
   const suiteName = useSuiteName(org, suite)
+  const templateName = useTemplateName(org, template)
   const nameOfTest = useTestName(org, suite, test)
   const here = (name: string): Crumb => ({ name, to: pathname })
   if (first === '-') return personCrumbs(pathname)
@@ -65,6 +68,7 @@ export function useCrumbs(): Crumb[] {
       return [...inCluster, ...clusterPageCrumbs(pathname), ...(image === undefined ? [] : [here(imageName)])]
     if (area === 'analytics')
       return testCrumbs(org, suite, suiteName, test === undefined ? [] : [here(nameOfTest)])
+    if (template !== undefined) return settingsCrumbs(org, 'templates', [here(templateName)])
     const title = titles[`${area}/${page}`] ?? titles[area]
     return title === undefined ? [] : [here(title)]
   }
@@ -81,7 +85,6 @@ const titles: Readonly<Record<string, string>> = {
   clusters: 'Clusters',
   start: 'First steps',
   'pipelines/new': 'New pipeline',
-  'pipeline-templates': 'Template',
 }
 
 const personTitles: Readonly<Record<string, string>> = {
@@ -165,6 +168,11 @@ function useServiceCrumbs(org: string, service: string | undefined, delivery: st
 function useSuiteName(org: string, suite = ''): string {
   const { data } = useQuery({ ...suiteQuery(org, suite), enabled: suite !== '' })
   return data?.name ?? suite
+}
+
+function useTemplateName(org: string, template = ''): string {
+  const { data } = useQuery({ ...templateQuery(org, template), enabled: template !== '' })
+  return data?.name ?? 'Template'
 }
 
 function useTestName(org: string, suite = '', test = ''): string {

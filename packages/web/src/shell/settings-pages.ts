@@ -35,6 +35,7 @@ export const settingsPages = [
   { name: 'sso', title: 'Single sign-on', isOpenTo: administrators, refusal: onlyAdministrators },
   { name: 'api', title: 'API access', isOpenTo: administrators, refusal: onlyAdministrators },
   { name: 'pipelines', title: 'Pipelines', isOpenTo: administrators, refusal: onlyAdministrators },
+  { name: 'templates', title: 'Pipeline templates', isOpenTo: () => true, refusal: '' },
   {
     name: 'connections',
     title: 'Repository connections',

@@ -1,14 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { query } from '../../api/queries.ts'
+import { templateQuery } from '../../api/resource-queries.ts'
 import { CopyBlock } from '../../parts/Copy.tsx'
 import { Facts } from '../../parts/Facts.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Loading, Problem } from '../../parts/States.tsx'
 import { Time } from '../../parts/time/Time.tsx'
-
-const templateQuery = (org: string, template: string) =>
-  query('GET /v2/organizations/{org}/pipeline-templates/{template}', { params: { org, template } })
 
 export function PipelineTemplatePage() {
   const { org, template: id } = useParams({ from: '/organizations/$org/pipeline-templates/$template' })
