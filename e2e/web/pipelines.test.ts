@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { theServer } from '../millrace.ts'
 import { signIn, visit, withBrowser } from './browser.ts'
+import { anOrganization } from './new-organization.ts'
 import { aScene } from './scene.ts'
 
 const steps = 'steps: [{ label: One, command: a }]'
@@ -51,6 +52,52 @@ withBrowser.describe('a pipeline', () => {
     await page.getByRole('region', { name: 'Steps' }).getByText('go test').waitFor()
     await create()
     expect(await made(third)).toBe('steps: [{ command: go test }]')
+    expect(tab.complaints).toEqual([])
+  })
+
+  it('has templates, which are made, changed and deleted', async () => {
+    const { server, slug, admin, api, url } = await anOrganization()
+    const stored = async () => Object.values((await server.get(`${api}/pipeline-templates`, admin)).body)
+    const tab = await visit()
+    const { page } = tab
+    const dialog = page.getByRole('dialog')
+    await signIn(tab, { url, token: admin }, `/organizations/${slug}/settings/templates`)
+    await page.getByText('No templates yet').waitFor()
+    await page.getByRole('button', { name: 'New template' }).click()
+    await dialog.getByLabel('Name').and(page.locator(':focus')).waitFor()
+    await dialog.getByLabel('Name').fill('Go service')
+    await dialog.getByLabel('Description').fill('Builds and tests')
+    await dialog.getByRole('textbox', { name: 'Steps of the pipeline, in YAML' }).click()
+    await page.keyboard.press('Control+End')
+    await page.keyboard.type('  - command: go test')
+    await dialog.getByRole('button', { name: 'Create template' }).click()
+    await page.getByRole('row', { name: 'Go service' }).getByText('Everybody who makes pipelines').waitFor()
+    expect(await stored()).toMatchObject([
+      {
+        name: 'Go service',
+        description: 'Builds and tests',
+        available: true,
+        configuration: expect.stringMatching(/go test\s*$/),
+      },
+    ])
+
+    await page.getByRole('button', { name: 'More about the template Go service' }).click()
+    await page.getByRole('menuitem', { name: 'Edit…' }).click()
+    await dialog.getByLabel('Everybody who makes pipelines may choose it').uncheck()
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('row', { name: 'Go service' }).getByText('Administrators').waitFor()
+    expect(await stored()).toMatchObject([
+      { available: false, configuration: expect.stringMatching(/go test\s*$/) },
+    ])
+
+    await page.getByRole('link', { name: 'Go service' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Go service' }).waitFor()
+    await page.getByRole('navigation', { name: 'Breadcrumb' }).getByText('Pipeline templates').click()
+    await page.getByRole('button', { name: 'More about the template Go service' }).click()
+    await page.getByRole('menuitem', { name: 'Delete…' }).click()
+    await dialog.getByRole('button', { name: 'Delete this template' }).click()
+    await page.getByText('No templates yet').waitFor()
+    expect(await stored()).toEqual([])
     expect(tab.complaints).toEqual([])
   })
 
