@@ -1,5 +1,7 @@
 // Pull requests of which no delivery told, at a small host program that speaks git and the list of Gitea's API.
 import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { eventually, startApp, type TestApp } from '../../test/app.ts'
@@ -36,8 +38,11 @@ let asked: Array<{ path: string; status: number; authorization: string | undefin
 let refusal: { status: number } | null
 /** Pages from this one on are never answered. */
 let silentFrom: number
+/** Sent instead of the list. */
+let streamed: (() => Readable) | null
 beforeEach(() => {
   open = []
+  streamed = null
   silentFrom = Infinity
   asked = []
   refusal = null
@@ -52,6 +57,7 @@ beforeEach(() => {
       status: 'status' in answer ? answer.status : 200,
       authorization: headers.authorization,
     })
+    if (streamed !== null) return { stream: streamed() }
     return page >= silentFrom ? null : answer
   }
 })
@@ -101,18 +107,35 @@ const toolsOf = (admin: TestUser, path: string, id: string) => ({
       const pull = build.pull_request as { id?: string } | null
       return [pull?.id, build.branch, build.commit, build.found_by]
     }),
-  async reconcile(ctx: Context = app.ctx) {
-    now = new Date(now.getTime() + 12 * 60_000)
-    const at = now.toISOString()
-    await eventually('the repository is polled', async () => {
-      await sql`update pipeline_polls set next_poll_at = ${at} where pipeline_id = ${id}`.execute(app.db)
-      await pollDue(ctx)
-      const { rows } = await sql`
-        select from pipeline_polls where pipeline_id = ${id} and polled_at >= ${at}`.execute(app.db)
-      return rows.length > 0
-    })
-  },
+  reconcile: (ctx?: Context) => reconcileAll([id], ctx),
 })
+
+async function reconcileAll(ids: readonly string[], ctx: Context = app.ctx): Promise<void> {
+  now = new Date(now.getTime() + 12 * 60_000)
+  const at = now.toISOString()
+  await eventually('the repositories are polled', async () => {
+    await sql`update pipeline_polls set next_poll_at = ${at} where pipeline_id = any (${ids}::uuid[])`.execute(
+      app.db,
+    )
+    await pollDue(ctx)
+    const { rows } = await sql`
+      select from pipeline_polls where pipeline_id = any (${ids}::uuid[]) and polled_at >= ${at}`.execute(
+      app.db,
+    )
+    return rows.length === ids.length
+  })
+}
+
+async function* oneByteAtATime() {
+  for (;;) {
+    yield '['
+    await setTimeout(20)
+  }
+}
+
+function* withoutEnd() {
+  for (;;) yield ' '.repeat(65_536)
+}
 
 describe('a reconcile', () => {
   it('builds each commit of a pull request that no delivery named once, also if its delivery comes late', async () => {
@@ -219,6 +242,38 @@ describe('a reconcile', () => {
       await reconcile()
       expect(await get('/repository_health')).toMatchObject({ pull_requests_error: null })
       expect((await builds()).length).toBe(21)
+    },
+  )
+
+  it.each([
+    ['one byte at a time', oneByteAtATime, 500],
+    // Its size ends it.
+    ['without an end', withoutEnd, 600_000],
+  ])(
+    'ends although the lists of several repositories come %s, and builds pushes',
+    async (_, list, bodyMs) => {
+      const all = await Promise.all(Array.from({ length: 6 }, () => aConnected()))
+      const ids = all.map(({ id }) => id)
+      await reconcileAll(ids)
+      const lists: Readable[] = []
+      streamed = () => {
+        const stream = Readable.from(list(), { objectMode: false })
+        lists.push(stream)
+        return stream
+      }
+      const pushed = await Promise.all(all.map(({ repository }) => repository.commit('main')))
+      const quick = outboundClient({ allow: '127.0.0.0/8', bodyMs })
+      await reconcileAll(ids, { ...app.ctx, outbound: quick })
+      for (const [index, { builds, get }] of all.entries()) {
+        expect(await builds()).toMatchObject([[undefined, 'main', pushed[index], 'reconcile']])
+        expect(await get('/repository_health')).toMatchObject({
+          reconcile_error: null,
+          pull_requests_error: 'The host sends its list of pull requests too slowly, or it is too long.',
+        })
+      }
+      await eventually('the connections are closed', async () => lists.every(({ destroyed }) => destroyed))
+      expect(lists.length).toBeGreaterThanOrEqual(all.length)
+      await quick.close()
     },
   )
 

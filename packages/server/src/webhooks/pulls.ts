@@ -105,6 +105,7 @@ async function listPages(ctx: Context, connection: ConnectionRow, wanted: Wanted
     if (answer.status === 304) return { kind: 'unchanged' }
     if (answer.status === 401) hostToken.evict(ctx, connection, repository, permissions)
     if (answer.status !== 200) return { kind: 'refused', reason: refusalOf(answer) }
+    if (answer.isCut) return { kind: 'refused', reason: tooMuch }
     const body = parse(answer)
     const read = api.readList(body)
     if (read === null) return { kind: 'refused', reason: 'The host answered with no list of pull requests.' }
@@ -117,14 +118,16 @@ async function listPages(ctx: Context, connection: ConnectionRow, wanted: Wanted
   return { kind: 'listed', list, isWhole: false, etag: null }
 }
 
+const tooMuch = 'The host sends its list of pull requests too slowly, or it is too long.'
+
 function refusalOf({ status, body }: OutboundResponse): string {
   const words = body.toString().slice(0, 300).replace(/\s+/g, ' ')
   return `The host answered ${status}${words === '' ? '' : `: ${words}`}`
 }
 
-function parse({ body, isCut }: OutboundResponse): unknown {
+function parse({ body }: OutboundResponse): unknown {
   try {
-    return isCut ? null : JSON.parse(body.toString())
+    return JSON.parse(body.toString())
   } catch {
     return null
   }

@@ -6,6 +6,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pipeline, type Readable } from 'node:stream'
 import { promisify } from 'node:util'
 
 const execute = promisify(execFile)
@@ -26,6 +27,8 @@ interface ApiAnswer {
   body?: unknown
   /** Instead of `body`, as it is. */
   text?: string
+  /** Sent as it comes, instead of a body. */
+  stream?: Readable
 }
 
 interface HostedRepository {
@@ -60,7 +63,12 @@ export async function aGitHost(): Promise<TestGitHost> {
     if (host.api === null || !path.startsWith('/api/')) return serve(directory, request, response)
     const answer = host.api(path, request.headers)
     if (answer === null) return
-    const { status = 200, headers = {}, body, text } = answer
+    const { status = 200, headers = {}, body, text, stream } = answer
+    if (stream !== undefined) {
+      // The client may not read to the end.
+      pipeline(stream, response.writeHead(status, headers), () => {})
+      return
+    }
     response.writeHead(status, headers).end(text ?? (body === undefined ? '' : JSON.stringify(body)))
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
