@@ -44,14 +44,7 @@ export async function startRemote(seed: number): Promise<Remote> {
     if (pathname === '/repos/search') return void json(200, { ok: true, data: [repository()] })
     if (pathname.includes('/contents/.github/workflows/'))
       return void response.writeHead(200).end('on: push\npermissions: { contents: read }\njobs: {}\n')
-    if (request.method === 'GET' && pathname.endsWith('/hooks')) return void json(200, [])
-    if (pathname.includes('/hooks'))
-      return void json(request.method === 'POST' ? 201 : 200, {
-        id: 1,
-        active: true,
-        events: ['*'],
-        config: { url: address },
-      })
+    if (pathname.includes('/hooks')) return void answerHooks(request.method, pathname, body, json)
     json(200, {
       ok: true,
       id: 1,
@@ -59,6 +52,27 @@ export async function startRemote(seed: number): Promise<Remote> {
       team: 'acme',
       channel: { id: 'C1', name: 'builds' },
     })
+  }
+
+  /** The newest webhooks, of all pipelines. */
+  const hooks: Array<{ id: number; active: boolean; events: string[]; config: { url: string } }> = []
+  let lastHook = 0
+
+  function answerHooks(
+    method: string | undefined,
+    pathname: string,
+    body: string,
+    json: (status: number, value: unknown) => unknown,
+  ): void {
+    if (method === 'GET') return void json(200, hooks.slice(-40))
+    const [, named] = /\/hooks\/(\d+)$/.exec(pathname) ?? []
+    const at = hooks.findIndex(({ id }) => String(id) === named)
+    if (method === 'DELETE') return void json(200, hooks.splice(at, at < 0 ? 0 : 1))
+    if (!pathname.endsWith('/hooks')) return void json(200, hooks[at] ?? {})
+    const { config } = JSON.parse(body) as { config: { url: string } }
+    const hook = { id: (lastHook += 1), active: true, events: ['*'], config: { url: config.url } }
+    hooks.push(hook)
+    json(201, hook)
   }
 
   const repository = () => ({
