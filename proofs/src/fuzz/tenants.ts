@@ -9,6 +9,7 @@ const volatile = new Set([
   'last_seen_at',
   'last_read_at',
   'labels_checked_at',
+  'owners_checked_at',
   'job_heard_at',
   'heard_at',
 ])

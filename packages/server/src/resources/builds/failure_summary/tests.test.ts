@@ -45,7 +45,21 @@ async function aScene() {
     expect(answer.status).toBe(200)
     return answer.body as unknown as Summary
   }
-  return { send, summaryOf, suiteSlug: String(suite.body.slug), build: () => aBuild(app, org, pipeline) }
+  const change = async (test: Summary['tests'][number] | undefined, path: string, body: object) => {
+    const method = path === '/labels' ? 'PATCH' : 'PUT'
+    const answer = await app.request(method, `${new URL(test?.url ?? '').pathname}${path}`, {
+      token: admin.token,
+      body,
+    })
+    expect(answer.status).toBe(200)
+  }
+  return {
+    send,
+    summaryOf,
+    change,
+    suiteSlug: String(suite.body.slug),
+    build: () => aBuild(app, org, pipeline),
+  }
 }
 
 describe('the failed tests of a summary', () => {
@@ -85,6 +99,19 @@ describe('the failed tests of a summary', () => {
     )
     expect(status).toBe(401)
     expect(summary.counts.failed_tests).toBe(1)
+  })
+
+  it('say whether they are muted now, and their labels', async () => {
+    const scene = await aScene()
+    const build = await scene.build()
+    await scene.send(build, [{ name: 'adds', result: 'failed' }])
+    const [before] = (await scene.summaryOf(build)).tests
+    expect(before).toMatchObject({ state: 'enabled', labels: [] })
+    await scene.change(before, '/mute', {})
+    await scene.change(before, '/labels', { operator: 'add', labels: ['slow', 'flaky'] })
+    expect((await scene.summaryOf(build)).tests).toMatchObject([
+      { state: 'muted', labels: ['flaky', 'slow'] },
+    ])
   })
 
   it('are flaky if they also passed in the build or with the same commit, and come last', async () => {

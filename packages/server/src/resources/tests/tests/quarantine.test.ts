@@ -9,7 +9,7 @@ import {
   auditTrail,
   type TestUser,
 } from '../../../../test/builders.ts'
-import { aBuild } from '../../../../test/runs.ts'
+import { aBuild, jobsOf } from '../../../../test/runs.ts'
 import { handlers } from '../../../worker.ts'
 
 const app = useOwnApp()
@@ -328,12 +328,18 @@ describe('GET /v2/organizations/:org/suites/:suite/tests/:test/executions', () =
     const pipeline = await aPipeline(app, suite.org, 'steps: [{ command: one }]')
     const build = await aBuild(app, suite.org, pipeline)
     await upload(suite, { one: 'P' })
-    await upload(suite, { one: 'F' }, { key: build.id })
+    const [job] = await jobsOf(app, build)
+    await upload(suite, { one: 'F' }, { key: build.id, job_id: job?.id })
     const path = `${suite.org.path}/suites/known/tests/${await idOf(suite, 'one')}/executions`
     const { list } = await ask('GET', path, suite.admin)
     expect(list).toMatchObject([
-      { result: 'failed', duration: 1, build: { number: build.number, pipeline_slug: pipeline.slug } },
-      { result: 'passed', branch: 'main', build: null },
+      {
+        result: 'failed',
+        duration: 1,
+        job_id: job?.id,
+        build: { number: build.number, pipeline_slug: pipeline.slug },
+      },
+      { result: 'passed', branch: 'main', job_id: null, build: null },
     ])
     await ask('POST', `${suite.org.path}/teams/enable`, suite.admin)
     const outside = await ask('GET', path, await aMember(app, suite.org))
