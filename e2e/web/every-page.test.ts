@@ -44,6 +44,7 @@ const pages = (world: World): Record<string, [path: string, text: string | RegEx
   'build-long-names': [world.longName, 'A name that goes on'],
   suites: ['/organizations/default/analytics/suites', 'Unit tests'],
   suite: [world.suite, 'adds an item'],
+  'suite-settings': [`${world.suite}/settings`, 'Default branch'],
   'suite-flaky': [`${world.suite}?list=flaky`, 'No test is flaky'],
   'suite-quarantined': [`${world.suite}?list=quarantined`, 'Waits for a port'],
   test: [world.test, 'expected 1, got 2'],

@@ -164,6 +164,11 @@ const routeTree = rootRoute.addChildren([
     readSuiteSearch,
   ),
   lazyPage(
+    '/organizations/$org/analytics/suites/$suite/settings',
+    () => import('./pages/suite-settings/page.tsx'),
+    'SuiteSettingsPage',
+  ),
+  lazyPage(
     '/organizations/$org/analytics/suites/$suite/tests/$test',
     () => import('./pages/test/page.tsx'),
     'TestPage',

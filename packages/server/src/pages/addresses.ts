@@ -44,7 +44,7 @@ const patterns = [
   '/-/me(?:/tokens|/programs|/sessions)?',
   '/-/installation',
   `${organization}/(?:start|builds|insights|log-search|agents|clusters|pipelines/new)`,
-  `${organization}/analytics/suites(?:/[\\w-]+(?:/tests/[\\w-]+)?)?`,
+  `${organization}/analytics/suites(?:/[\\w-]+(?:/settings|/tests/[\\w-]+)?)?`,
   `${organization}/settings(?:/(?:${settings.join('|')}))?`,
   `${organization}/settings/teams/[\\w-]+`,
   `${organization}/settings/services/[\\w-]+(?:/deliveries/[\\w-]+)?`,

@@ -66,8 +66,11 @@ export function useCrumbs(): Crumb[] {
       return settingsCrumbs(org, page, team === undefined ? ofService : [here(teamName)])
     if (inCluster.length > 0)
       return [...inCluster, ...clusterPageCrumbs(pathname), ...(image === undefined ? [] : [here(imageName)])]
-    if (area === 'analytics')
-      return testCrumbs(org, suite, suiteName, test === undefined ? [] : [here(nameOfTest)])
+    if (area === 'analytics') {
+      const isOfSettings = suite !== undefined && pathname.endsWith(`/${suite}/settings`)
+      const ofTest = test === undefined ? [] : [here(nameOfTest)]
+      return testCrumbs(org, suite, suiteName, isOfSettings ? [here('Settings')] : ofTest)
+    }
     if (template !== undefined) return settingsCrumbs(org, 'templates', [here(templateName)])
     const title = titles[`${area}/${page}`] ?? titles[area]
     return title === undefined ? [] : [here(title)]

@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { suiteQuery } from '../../api/resource-queries.ts'
+import { LinkButton } from '../../parts/Button.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { SearchBox } from '../../parts/SearchBox.tsx'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
@@ -22,7 +23,17 @@ export function SuitePage() {
   const suite = useQuery(suiteQuery(address.org, address.suite))
   if (suite.data === undefined) return <NotLoaded query={suite} />
   return (
-    <Page title={suite.data.name} subtitle="Figures are those of the last 7 days.">
+    <Page
+      title={suite.data.name}
+      subtitle="Figures are those of the last 7 days."
+      actions={
+        suite.data.viewer?.may.manage === true && (
+          <LinkButton to="/organizations/$org/analytics/suites/$suite/settings" params={address}>
+            Settings
+          </LinkButton>
+        )
+      }
+    >
       <ViewLinks label="Lists">
         {Object.entries(views).map(([name, title]) => (
           <Link
