@@ -16,6 +16,7 @@ const groups = [
   ['secret'],
   ['artifact'],
   ['annotation'],
+  ['logs'],
 ]
 const commands = [
   ['up'],
@@ -56,6 +57,7 @@ const commands = [
   ['artifact', 'list'],
   ['artifact', 'download'],
   ['annotation', 'create'],
+  ['logs', 'search'],
   ['user', 'list'],
   ['completion'],
   ['login'],
@@ -148,6 +150,8 @@ describe('wrong usage', () => {
     [['login', '--token-stdin', '--token', 'x'], 'cannot be used with'],
     [['login', '--profile', '../x'], 'letters, digits'],
     [['pipeline', 'list', '--limit', '0'], 'a whole number from 1'],
+    [['logs', 'search', 'x', '--in', 'all'], 'Allowed choices are failures, logs'],
+    [['logs', 'search', 'x', '--from', 'soon'], 'an age such as 30m'],
     [['secret', 'set', 'KEY', 'value'], 'too many arguments'],
     [['completion', 'tcsh'], 'Allowed choices are bash, zsh, fish'],
     [['token', 'create', '--user', 'a@b'], "'--scope <scope>' not specified"],

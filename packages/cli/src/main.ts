@@ -30,6 +30,7 @@ import { jobCancel } from './commands/job/cancel.ts'
 import { jobLog } from './commands/job/log.ts'
 import { jobRetry } from './commands/job/retry.ts'
 import { jobWaiting } from './commands/job/waiting.ts'
+import { logSearch } from './commands/log/search.ts'
 import { login } from './commands/login.ts'
 import { logout } from './commands/logout.ts'
 import { migrate } from './commands/migrate.ts'
@@ -103,6 +104,13 @@ export async function main(args: readonly string[]): Promise<number> {
       'Jobs of builds: logs, retries, why they wait.',
       'job log test --follow',
       [jobLog(), jobRetry(), jobCancel(), jobWaiting()],
+      HELP_GROUPS.server,
+    ),
+    group(
+      'logs',
+      'Logs of many builds.',
+      'logs search "connection refused"',
+      [logSearch()],
       HELP_GROUPS.server,
     ),
     group(

@@ -13,6 +13,7 @@ import type * as graph from './resources/builds/graph/schema.ts'
 import type * as job from './resources/job/schema.ts'
 import type * as jobs from './resources/builds/jobs/schema.ts'
 import type * as log from './resources/builds/log/schema.ts'
+import type * as logSearch from './resources/builds/log-search/schema.ts'
 import type * as members from './resources/people/members/schema.ts'
 import type * as organizations from './resources/people/organizations/schema.ts'
 import type * as pipelines from './resources/pipelines/pipelines/schema.ts'
@@ -38,6 +39,9 @@ export type GraphStep = Static<typeof graph.GraphStep>
 export type Job = Static<typeof job.Job>
 export type JobWaiting = Static<typeof jobs.Waiting>
 export type LogIndex = Static<typeof log.LogIndex>
+export type LogSearchAnswer = Static<typeof logSearch.LogSearchAnswer>
+export type LogSearchHit = Static<typeof logSearch.LogSearchHit>
+export type LogSearchProgress = Static<typeof logSearch.LogSearchProgress>
 export type LogRows = Static<typeof log.LogRows>
 export type Member = Static<typeof members.Member>
 export type Organization = Static<typeof organizations.Organization>

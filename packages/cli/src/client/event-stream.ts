@@ -94,7 +94,7 @@ export const isRefusal = (error: unknown): error is RefusedByServer =>
  * The events of a response, in order. Throws if nothing arrives for `idleMs`: servers send a comment every 15 seconds, so
  * the connection is dead then, or something on the way holds the events back.
  */
-async function* readEvents({ body }: Response, idleMs = 45_000): AsyncGenerator<EventSourceMessage> {
+export async function* readEvents({ body }: Response, idleMs = 45_000): AsyncGenerator<EventSourceMessage> {
   if (body === null) return
   const events: EventSourceMessage[] = []
   const parser = createParser({ onEvent: (event) => events.push(event) })
