@@ -1,5 +1,5 @@
 import { utimes, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import type { QuarantinedFailure, TestResultsResponse } from '@millrace/protocol/test-results.ts'
@@ -144,6 +144,15 @@ describe('test-result', () => {
     const { out } = await run('echo [] > results.json; exit 1', ['--json'], ['results.json'])
     expect(sent()).toEqual([['?path=results.json&format=json', '[]\n']])
     expect(JSON.parse(out)).toMatchObject({ status: 0, failed: 0, quarantined: [{ name: 'adds\nup' }] })
+  })
+
+  it('calls a file as the agent would, from any folder of the checkout', async () => {
+    const { run, sent, cwd, env } = await aJob()
+    env['BUILDKITE_BUILD_CHECKOUT_PATH'] = dirname(cwd)
+    await run(fails)
+    env['BUILDKITE_BUILD_CHECKOUT_PATH'] = join(cwd, 'elsewhere')
+    await run(fails)
+    expect(sent().map(([query]) => query)).toEqual([`?path=${basename(cwd)}/report.xml`, '?path=report.xml'])
   })
 
   it('only runs the command where there is no server', async () => {

@@ -2,6 +2,7 @@
 // status of the test program is known: a crash is never a pass.
 
 import { readFile, stat } from 'node:fs/promises'
+import { relative, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { QuarantinedFailure } from '@millrace/protocol/test-results.ts'
@@ -51,7 +52,7 @@ const testResult: Verb = {
     const { written, old } = await findReports(patterns, io.cwd, before)
     const [api, job] = [call.api(), flags.need('job')]
     const sent: Sent[] = []
-    for (const file of written) sent.push(await send(api, job, file, flags.text('format')))
+    for (const file of written) sent.push(await send(api, job, inCheckout(file, io), flags.text('format')))
     const verdict = judge(ended, sent, failureStatuses)
     report(call, verdict, sent, old)
     if (verdict.status !== 0) throw new Exit(verdict.status)
@@ -63,6 +64,13 @@ export const testResultVerbs = [testResult]
 /** Also with the public agent. `millrace run` has no server. */
 const isInJob = ({ env }: Io): boolean =>
   Boolean(env['BUILDKITE_AGENT_ACCESS_TOKEN']) && Boolean(env['BUILDKITE_AGENT_ENDPOINT'])
+
+/** The agent calls the same file so, and the results of a file count once. */
+function inCheckout({ path, absolutePath }: FoundFile, { env }: Io): FoundFile {
+  const named = relative(env['BUILDKITE_BUILD_CHECKOUT_PATH'] || '/', absolutePath)
+  const isOutside = named.startsWith('..') || !env['BUILDKITE_BUILD_CHECKOUT_PATH']
+  return { path: isOutside ? path : named.split(sep).join('/'), absolutePath }
+}
 
 async function send(api: Api, job: string, { path, absolutePath }: FoundFile, given: string): Promise<Sent> {
   try {
