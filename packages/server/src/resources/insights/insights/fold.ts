@@ -17,8 +17,7 @@ const mostTeams = 20
 export const nilId = '00000000-0000-0000-0000-000000000000'
 
 export const hasJobEnds = sql<boolean>`
-  exists (select from organizations o where ${mayBeTried('job_ends', sql`o.id::text`)}
-    and exists (select from job_ends e where e.organization_id = o.id))`
+  exists (select from job_ends e where ${mayBeTried('job_ends', sql`e.organization_id::text`)})`
 
 export async function foldJobEnds(ctx: Context, stopping: AbortSignal): Promise<void> {
   const now = ctx.now().toISOString()
@@ -73,11 +72,12 @@ async function fold(trx: Trx, organizationId: string): Promise<number> {
       from facts group by step_id, pipeline_id
       union all
       select 'creator', creator_id, null, null, max(ended_at) from facts where creator_id is not null group by creator_id
+    ), known as (
+      select dimension, count(*) as count from insight_subjects where organization_id = ${organizationId} group by dimension
     ), fitting as (
-      select m.*, s.id is not null or row_number() over (partition by m.dimension, s.id is null order by m.id) + (
-          select count(*) from insight_subjects o where o.organization_id = ${organizationId} and o.dimension = m.dimension
-        ) <= case m.dimension when 'step' then ${sql.lit(mostSubjects.step)} else ${sql.lit(mostSubjects.creator)} end as fits
-      from met m left join insight_subjects s
+      select m.*, s.id is not null or row_number() over (partition by m.dimension, s.id is null order by m.id) + coalesce(k.count, 0)
+        <= case m.dimension when 'step' then ${sql.lit(mostSubjects.step)} else ${sql.lit(mostSubjects.creator)} end as fits
+      from met m left join known k on k.dimension = m.dimension left join insight_subjects s
         on s.organization_id = ${organizationId} and s.dimension = m.dimension and s.id = m.id
     ), subjects as (
       insert into insight_subjects as s (organization_id, dimension, id, pipeline_id, name, seen_on)
