@@ -201,6 +201,7 @@ const refuse = async () => {
 }
 const refusing: Handlers<unknown> = {
   assign_shares: refuse,
+  expire_insights: refuse,
   expire_invitations: refuse,
   poll_repository: refuse,
   report_commit_statuses: refuse,
@@ -228,6 +229,7 @@ const refusing: Handlers<unknown> = {
   set_test_owners: refuse,
   compact_log: refuse,
   update_git_mirror: refuse,
+  sample_queues: refuse,
 }
 
 /** Without the clock, which at some minutes would add tasks of its own. */

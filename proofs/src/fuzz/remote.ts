@@ -44,7 +44,7 @@ export async function startRemote(seed: number): Promise<Remote> {
     if (pathname === '/repos/search') return void json(200, { ok: true, data: [repository()] })
     if (pathname.includes('/contents/.github/workflows/'))
       return void response.writeHead(200).end('on: push\npermissions: { contents: read }\njobs: {}\n')
-    if (pathname.includes('/hooks')) return void answerHooks(request.method, pathname, body, json)
+    if (pathname.includes('/hooks')) return answerHooks(request.method, pathname, body, json)
     json(200, {
       ok: true,
       id: 1,

@@ -164,7 +164,7 @@ describe('a fork that overwrites the commit status of another', () => {
       await finish(parent, jobId)
       const { rows } = await sql<{ id: string; number: number }>`
         select id, number from builds where triggered_from ->> 'build_id' = ${parent.id}`.execute(app.db)
-      const child = { ...parent, id: String(rows[0]?.id), number: Number(rows[0]?.number) }
+      const child = { ...parent, id: rows[0]?.id ?? '', number: rows[0]?.number ?? 0 }
       await runJob(app, child, 'x')
       return { child, statuses: await statusesOf(child) }
     }

@@ -110,7 +110,7 @@ async function fold(trx: Trx, organizationId: string): Promise<number> {
         cost_micros = r.cost_micros + excluded.cost_micros
     )
     select count(*) as counted from taken`.execute(trx)
-  return Number(rows[0]?.counted ?? 0)
+  return rows[0]?.counted ?? 0
 }
 
 /** There are eight to each doubling, from a millisecond on, so that a percentile is wrong by 5 % at most. */

@@ -290,7 +290,7 @@ describe('GET /v2/organizations/{org.slug}/insights', () => {
     await fold()
     const seen = async (groupBy: string, query = '') => {
       const { body, groups } = await ask(`?group_by=${groupBy}${query}`, member.token)
-      return [(body['total'] as unknown as Json)['jobs'], ...groups.map(({ id, jobs }) => `${id} ${jobs}`)]
+      return [body['total']?.['jobs'], ...groups.map(({ id, jobs }) => `${id} ${jobs}`)]
     }
     expect(await seen('pipeline')).toEqual([1, `${shared.id} 1`])
     expect(await seen('pipeline', `&pipeline=${hidden.slug}`)).toEqual([0])
@@ -298,7 +298,7 @@ describe('GET /v2/organizations/{org.slug}/insights', () => {
     for (const groupBy of ['queue', 'creator', 'step'])
       expect((await seen(groupBy))[1]).toEqual(expect.stringMatching(/ 1$/))
     await withFeature(app, org, 'members_view_teams')
-    expect((await seen('team')).slice(1).toSorted()).toEqual([`${mine.id} 1`, `${theirs.id} 1`].toSorted())
+    expect(new Set((await seen('team')).slice(1))).toEqual(new Set([`${mine.id} 1`, `${theirs.id} 1`]))
     expect((await ask('', other.admin.token)).status).toBe(404)
     expect((await ask()).body).toMatchObject({ total: { jobs: 2 } })
   })

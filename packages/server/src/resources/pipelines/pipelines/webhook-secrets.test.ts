@@ -91,7 +91,7 @@ async function aConnected(more: object = { webhook_secret: 'the secret of all' }
   return { aPipeline }
 }
 
-const secretOf = (at = 0) => String(hooks[at]?.config.secret)
+const secretOf = (at = 0) => hooks[at]?.config.secret ?? ''
 
 const stored = async (id: string) =>
   (
