@@ -65,9 +65,11 @@ describe('abuse case R12: a body that does not come', () => {
     const held = await Promise.all([1, 2, 3].map(() => begin('/sign-in', form, patient)))
     const later = [await begin('/sign-in', form, patient), await begin('/sign-in', form, patient)]
     const statuses = (some: readonly Slow[]) => some.map(({ text }) => text().slice(9, 12)).toSorted()
+    const closed = () => [...held, ...later].filter(({ socket }) => socket.closed)
     await eventually('two are dropped', async () => statuses(held).join() === ',503,503')
+    await eventually('their connections are closed', async () => closed().length >= 2)
     expect(statuses(later)).toEqual(['', ''])
-    expect([...held, ...later].filter(({ socket }) => socket.closed)).toHaveLength(2)
+    expect(closed()).toHaveLength(2)
     for (const { socket } of [...held, ...later]) socket.destroy()
   })
 
