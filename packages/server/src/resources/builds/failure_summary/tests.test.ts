@@ -101,17 +101,14 @@ describe('the failed tests of a summary', () => {
     expect(summary.counts.failed_tests).toBe(1)
   })
 
-  it('say whether they are muted now, and their labels', async () => {
+  it('have the labels of their tests', async () => {
     const scene = await aScene()
     const build = await scene.build()
     await scene.send(build, [{ name: 'adds', result: 'failed' }])
     const [before] = (await scene.summaryOf(build)).tests
-    expect(before).toMatchObject({ state: 'enabled', labels: [] })
-    await scene.change(before, '/mute', {})
+    expect(before).toMatchObject({ labels: [] })
     await scene.change(before, '/labels', { operator: 'add', labels: ['slow', 'flaky'] })
-    expect((await scene.summaryOf(build)).tests).toMatchObject([
-      { state: 'muted', labels: ['flaky', 'slow'] },
-    ])
+    expect((await scene.summaryOf(build)).tests).toMatchObject([{ labels: ['flaky', 'slow'] }])
   })
 
   it('are flaky if they also passed in the build or with the same commit, and come last', async () => {
