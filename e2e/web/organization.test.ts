@@ -221,6 +221,7 @@ withBrowser.describe('an organization in the browser', () => {
       'Members',
       'Service accounts',
       'Teams',
+      'Pipeline templates',
       'Rules',
       'Archived pipelines',
     ])
