@@ -14,6 +14,23 @@ describe('the palette', () => {
     expect(findEntries([], '#12', { ...context, pipeline: null })).toEqual([])
   })
 
+  it('finds pages and pipelines also where the page has many actions', () => {
+    const actions = Array.from({ length: 20 }, (_, at) => ({
+      id: `key ${at}`,
+      title: `Action ${at} of the build`,
+      icon: 'zap' as const,
+    }))
+    const found = foundEntries([
+      { type: 'pipeline', title: 'Builder', subtitle: null, web_url: 'https://ci.example.com/acme/builder' },
+    ])
+    const own = [...actions, ...pageEntries('acme', null)]
+    const typed = findEntries(own, 'build', { ...context, found }).map(({ title }) => title)
+    expect(typed.slice(0, 8)).toEqual(expect.arrayContaining(['Action 0 of the build', 'Builds', 'Builder']))
+    expect(typed).toContain('Action 19 of the build')
+    const untyped = findEntries(own, '', context).map(({ title }) => title)
+    expect(untyped.slice(0, 10)).toEqual(expect.arrayContaining(['Action 0 of the build', 'Builds']))
+  })
+
   it('offers no page of an organization where there is none', () => {
     expect(pageEntries(null, null).map(({ to }) => to)).toEqual([
       '/-/me',

@@ -57,11 +57,25 @@ interface Context {
   found: readonly PaletteEntry[]
 }
 
-/** `#12` leads to a build of the pipeline on screen. */
+const mostOfAKind = 5
+
+/**
+ * `#12` leads to a build of the pipeline on screen. A page may have dozens of actions and the settings dozens of pages. So only a
+ * few entries of each kind come before what the server found; the others follow it.
+ */
 export function findEntries(own: readonly PaletteEntry[], text: string, context: Context): PaletteEntry[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
   const matching = own.filter(({ title }) => words.every((word) => title.toLowerCase().includes(word)))
-  return withoutRepeats([...buildEntry(text, context), ...matching, ...context.found]).slice(0, 60)
+  const first: PaletteEntry[] = []
+  const others: PaletteEntry[] = []
+  const counts = new Map<string, number>()
+  for (const entry of matching) {
+    const [kind = ''] = entry.id.split(' ', 1)
+    const count = counts.get(kind) ?? 0
+    counts.set(kind, count + 1)
+    ;(count < mostOfAKind ? first : others).push(entry)
+  }
+  return withoutRepeats([...buildEntry(text, context), ...first, ...context.found, ...others]).slice(0, 60)
 }
 
 /** The first of the entries that lead to the same page. */
