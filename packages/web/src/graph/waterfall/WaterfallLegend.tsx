@@ -1,43 +1,23 @@
+import { memo } from 'react'
 import { Checkbox } from '../../parts/Field.tsx'
 import { toneClass } from '../../parts/state-badge/StateBadge.tsx'
-import type { Tone } from '../../parts/state-badge/states.ts'
 import { formatDuration } from '../../parts/time/durations.ts'
+import type { Job } from '../jobs/job.ts'
 import type { Fold } from './folded-time.ts'
+import { legendOf } from './legend.ts'
 import styles from './Waterfall.module.css'
 
 interface Props {
-  /** The colours of the bars. */
-  tones: ReadonlySet<Tone>
+  /** Every attempt that has bars. */
+  attempts: readonly Job[]
   folds: readonly Fold[]
   isFailedFirst: boolean
   onFailedFirst: (isFailedFirst: boolean) => void
 }
 
-const ran: ReadonlyArray<[tone: Tone, words: string]> = [
-  ['running', 'running'],
-  ['passed', 'passed'],
-  ['failed', 'failed'],
-  ['warn', 'soft failed'],
-  ['blocked', 'blocked'],
-  ['idle', 'canceled'],
-]
-
-export const WaterfallLegend = ({ tones, folds, isFailedFirst, onFailedFirst }: Props) => (
+export const WaterfallLegend = ({ attempts, folds, isFailedFirst, onFailedFirst }: Props) => (
   <span className={styles.legend}>
-    <span className={styles.key} data-span="waiting">
-      waiting
-    </span>
-    <span className={styles.key} data-span="queued">
-      queued
-    </span>
-    {ran.map(
-      ([tone, words]) =>
-        tones.has(tone) && (
-          <span key={tone} className={`${styles.key} ${toneClass(tone)}`} data-span="running">
-            {words}
-          </span>
-        ),
-    )}
+    <BarKeys attempts={attempts} />
     {folds.length > 0 && (
       <span className={styles.key} data-span="fold">
         no job ran: {formatDuration(folds.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0) / 1000)}
@@ -46,3 +26,26 @@ export const WaterfallLegend = ({ tones, folds, isFailedFirst, onFailedFirst }: 
     <Checkbox label="Failed first" checked={isFailedFirst} onCheck={onFailedFirst} />
   </span>
 )
+
+const BarKeys = memo(({ attempts }: { attempts: readonly Job[] }) => {
+  const { kinds, ran } = legendOf(attempts)
+  return (
+    <>
+      {beforeRun.map(
+        (kind) =>
+          kinds.has(kind) && (
+            <span key={kind} className={styles.key} data-span={kind}>
+              {kind}
+            </span>
+          ),
+      )}
+      {ran.map(([tone, words]) => (
+        <span key={tone} className={`${styles.key} ${toneClass(tone)}`} data-span="running">
+          {words}
+        </span>
+      ))}
+    </>
+  )
+})
+
+const beforeRun = ['waiting', 'queued'] as const

@@ -14,7 +14,6 @@ import { Timescale } from './timescale.ts'
 import type { Job } from '../jobs/job.ts'
 import { useJobTable } from '../jobs/use-job-table.ts'
 import { countStyle, cssVariables, useRowWindow } from '../rows/use-row-window.ts'
-import type { Tone } from '../../parts/state-badge/states.ts'
 import { toJobRow, useNewestJob, useFrozenRows, useSelectionInPlace } from '../rows/use-frozen-rows.ts'
 import { useStableSelect, type ViewProps } from '../view.ts'
 import styles from './Waterfall.module.css'
@@ -42,8 +41,10 @@ export function WaterfallView({ table, selectedJob, onSelect, filter, onFilter }
     const matching = filterJobs(all, filter)
     return isFailedFirst ? sortJobs(matching, failedFirst, 0) : sortByStart(matching)
   }, [all, filter, isFailedFirst])
-  const extent = useMemo(() => extentOf(all, nowMs), [all, nowMs])
-  const time = useFoldedTime(all, extent)
+  const attempts = useMemo(() => found.flatMap(({ id }) => table.attemptsOf(id)), [found, table])
+  const allAttempts = useMemo(() => all.flatMap(({ id }) => table.attemptsOf(id)), [all, table])
+  const extent = useMemo(() => extentOf(allAttempts, nowMs), [allAttempts, nowMs])
+  const time = useFoldedTime(allAttempts, extent)
   const lengthMs = time.at(extent.endMs)
   const sorted = useMemo(() => found.map(toJobRow), [found])
   const list = useFrozenRows(sorted, `${filter} ${isFailedFirst}`, useNewestJob(table))
@@ -66,7 +67,7 @@ export function WaterfallView({ table, selectedJob, onSelect, filter, onFilter }
     <div className={rows.view}>
       <FilterBox input={input} filter={filter} onFilter={onFilter} shown={found.length} total={all.length}>
         <WaterfallLegend
-          tones={tonesOf(found)}
+          attempts={attempts}
           folds={time.folds}
           isFailedFirst={isFailedFirst}
           onFailedFirst={setIsFailedFirst}
@@ -125,7 +126,3 @@ function useFoldedTime(
     return new FoldedTime({ startMs: from, endMs: to }, folds)
   }, [shape])
 }
-
-/** The colours in which the jobs that have run are drawn. */
-const tonesOf = (jobs: readonly Job[]): ReadonlySet<Tone> =>
-  new Set(jobs.flatMap(({ startedMs, look }) => (startedMs === null ? [] : [look.tone])))

@@ -1,7 +1,7 @@
 // The parts of a job's life as the waterfall shows them.
 import type { Job } from '../jobs/job.ts'
 
-type SpanKind = 'waiting' | 'queued' | 'running'
+export type SpanKind = 'waiting' | 'queued' | 'running'
 
 interface Span {
   kind: SpanKind
