@@ -73,6 +73,32 @@ withBrowser.describe('a build', () => {
     expect(tab.complaints).toEqual([])
   })
 
+  it('has a row in the table for each attempt of a job, which the keyboard opens', async () => {
+    const server = theServer()
+    const scene = await aScene(server, { steps: 'steps: [{ label: Tests, command: make }]' })
+    const first = await scene.begin()
+    await first.write('it broke\r\n')
+    await first.finish(1)
+    await server.put(`${scene.api}/jobs/${first.id}/retry`, {})
+    const second = await scene.begin()
+    await second.finish(0)
+    const tab = await visit({ width: 390, height: 844 })
+    const { page } = tab
+    await signIn(tab, server, `${scene.page}?view=table`)
+    const jobs = page.getByRole('table', { name: 'Jobs' })
+    await jobs.getByRole('row', { name: /Passed.*Tests, attempt 2 of 2/ }).waitFor()
+    await jobs.getByRole('row', { name: /Failed.*Tests, attempt 1 of 2/ }).waitFor()
+    for (const text of ['attempt 1', 'attempt 2']) {
+      expect(await jobs.getByText(text).isVisible()).toBe(true)
+    }
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**#${first.id}`)
+    await page.getByText('it broke').first().waitFor()
+    expect(tab.complaints).toEqual([])
+  })
+
   it('shows in the waterfall what ran, and folds the time in which nothing did', async () => {
     const server = theServer()
     const scene = await aScene(server, { steps: 'steps: [{ label: Tests, command: make }]' })

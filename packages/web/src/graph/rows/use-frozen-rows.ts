@@ -71,7 +71,7 @@ export function useSelectionInPlace(rows: readonly Row[], selected: string | nul
   })
 }
 
-interface JobRow extends Row {
+export interface JobRow extends Row {
   job: Job
 }
 

@@ -12,12 +12,14 @@ import { selectOnClick } from '../view.ts'
 interface Props {
   table: JobTable
   job: Job
+  /** How many the job has had. */
+  attempts: number
   at: number
   isSelected: boolean
   onSelect: (jobId: string) => void
 }
 
-export const TableRow = memo(({ table, job, at, isSelected, onSelect }: Props) => {
+export const TableRow = memo(({ table, job, attempts, at, isSelected, onSelect }: Props) => {
   const after = describePredecessors(table, job.stepId)
   return (
     <div
@@ -26,24 +28,27 @@ export const TableRow = memo(({ table, job, at, isSelected, onSelect }: Props) =
       className={`${rows.row} ${styles.cells} ${styles.row}`}
       style={rowStyle(at)}
       data-selected={isSelected || undefined}
+      data-earlier={job.attempt + 1 < attempts || undefined}
       data-list-row
     >
       <span role="cell" className={styles.state}>
         <StateMark look={job.look} />
       </span>
-      <span role="cell" className="truncated">
+      <span role="cell" className={styles.name}>
         <a
           href={`#${job.id}`}
-          className="row-link"
+          className="row-link truncated"
           title={job.name}
+          aria-label={attempts > 1 ? `${job.name}, attempt ${job.attempt + 1} of ${attempts}` : undefined}
           aria-current={isSelected || undefined}
           onClick={selectOnClick(() => onSelect(job.id))}
         >
           {job.name}
         </a>
+        {attempts > 1 && <span className={styles.attempt}>attempt {job.attempt + 1}</span>}
       </span>
       <span role="cell" className={`truncated muted ${styles.wide}`}>
-        {[job.note, job.attempt > 0 ? `attempt ${job.attempt + 1}` : null].filter(Boolean).join(' · ')}
+        {job.note}
       </span>
       <span role="cell" className={`truncated muted ${styles.widest}`} title={after}>
         {after}

@@ -7,11 +7,12 @@ import { FilterBox } from '../rows/FilterBox.tsx'
 import { UpdateRowsButton } from '../rows/UpdateRowsButton.tsx'
 import rows from '../rows/Rows.module.css'
 import { filterJobs, sortJobs, type JobSort } from '../jobs/sort-jobs.ts'
+import { attemptKey, attemptRows } from './attempt-rows.ts'
 import { TableHead } from './TableHead.tsx'
 import { TableRow } from './TableRow.tsx'
 import { useJobTable } from '../jobs/use-job-table.ts'
 import { countStyle, useRowWindow } from '../rows/use-row-window.ts'
-import { toJobRow, useNewestJob, useFrozenRows, useSelectionInPlace } from '../rows/use-frozen-rows.ts'
+import { useNewestJob, useFrozenRows, useSelectionInPlace } from '../rows/use-frozen-rows.ts'
 import { useStableSelect, type ViewProps } from '../view.ts'
 
 interface Props extends ViewProps {
@@ -21,7 +22,7 @@ interface Props extends ViewProps {
   onSort: (sort: JobSort) => void
 }
 
-/** Every job of the build. It says all that the graph shows, for readers who do not see it. */
+/** Every job of the build with all its attempts. It says all that the graph shows, for readers who do not see it. */
 export function TableView({ table, selectedJob, onSelect, filter, onFilter, sort, onSort }: Props) {
   useJobTable(table)
   useListKeys()
@@ -33,14 +34,15 @@ export function TableView({ table, selectedJob, onSelect, filter, onFilter, sort
   const all = table.newestJobs()
   const sortTime = sort.column === 'duration' || sort.column === 'wait' ? nowMs : 0
   const found = useMemo(
-    () => sortJobs(filterJobs(all, filter), sort, sortTime).map(toJobRow),
+    () => sortJobs(filterJobs(all, filter), sort, sortTime),
     [all, filter, sort, sortTime],
   )
+  const attempts = useMemo(() => found.flatMap((job) => attemptRows(table, job)), [found, table])
   const request = `${sort.column} ${sort.isDescending} ${filter}`
-  const list = useFrozenRows(found, request, useNewestJob(table))
+  const list = useFrozenRows(attempts, request, useNewestJob(table))
   const view = useRowWindow(list.rows.length)
   const { first, last, setScroller, setSpacer } = view
-  const selected = selectedJob === null ? null : (table.job(selectedJob)?.firstAttemptId ?? null)
+  const selected = selectedJob === null ? null : attemptKey(table, selectedJob)
   useSelectionInPlace(list.rows, selected, view)
 
   return (
@@ -51,7 +53,7 @@ export function TableView({ table, selectedJob, onSelect, filter, onFilter, sort
         ref={setScroller}
         role="table"
         aria-label="Jobs"
-        aria-rowcount={found.length + 1}
+        aria-rowcount={list.rows.length + 1}
         {...list.handlers}
       >
         <TableHead sort={sort} onSort={onSort} />
@@ -61,6 +63,7 @@ export function TableView({ table, selectedJob, onSelect, filter, onFilter, sort
               key={key}
               table={table}
               job={job}
+              attempts={table.attemptsOf(job.id).length}
               at={first + at}
               isSelected={key === selected}
               onSelect={select}
