@@ -18,6 +18,7 @@ import { QueueChart } from './QueueChart.tsx'
 import { QueueMenu } from './QueueMenu.tsx'
 import { metricsQuery, pauseDispatch, resumeDispatch, waitingQuery, type Metrics } from './queries.ts'
 import { WaitingJobs } from './WaitingJobs.tsx'
+import styles from './Queue.module.css'
 
 export function QueuePage() {
   const address = useParams({ from: '/organizations/$org/clusters/$cluster/queues/$queue' })
@@ -59,10 +60,16 @@ export function QueuePage() {
                   Pause dispatch…
                 </Button>
               )}
-              <Button isWrite kind="primary" icon="plus" onClick={() => setOpen('start')}>
-                Start an agent
-              </Button>
-              <QueueMenu address={address} queue={queue} isDefault={cluster.default_queue_id === queue.id} />
+              <div className={styles.together}>
+                <Button isWrite kind="primary" icon="plus" onClick={() => setOpen('start')}>
+                  Start an agent
+                </Button>
+                <QueueMenu
+                  address={address}
+                  queue={queue}
+                  isDefault={cluster.default_queue_id === queue.id}
+                />
+              </div>
             </>
           )}
         </>
