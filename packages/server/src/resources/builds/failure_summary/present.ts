@@ -198,6 +198,7 @@ export const presentTest = (urls: BuildUrls, test: TestRow): SummarizedTest => (
   labels: test.labels.map(plainText),
   failure_reason: plainOrNull(test.failure_reason),
   details: detailsOf(test),
+  known: test.is_known,
   url: testUrl(urls.root, urls.orgSlug, test.suite_slug, test.id),
 })
 

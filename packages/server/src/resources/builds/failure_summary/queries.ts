@@ -179,6 +179,7 @@ export interface TestRow {
   passed_elsewhere: boolean
   recent_failures: number
   labels: string[]
+  is_known: boolean
   /** Failed tests of the build, those that are not shown included. */
   total: number
 }
@@ -247,7 +248,8 @@ export const listFailedTests = (
     left(t.location, 500) as location, left(t.failure_reason, 1000) as failure_reason,
     case when pg_column_size(t.failure_expanded) < 65536 then t.failure_expanded else '[]' end as failure_expanded, t.quarantine,
     r.failed_count, r.passed_count, r.passed_elsewhere, r.recent_failures, r.total,
-    array(select l.name from test_labels l where l.suite_id = r.suite_id and l.test_id = ${testId} order by l.name) as labels
+    array(select l.name from test_labels l where l.suite_id = r.suite_id and l.test_id = ${testId} order by l.name) as labels,
+    exists (select from tests known where known.suite_id = r.suite_id and known.id = ${testId}) as is_known
   from shown r join test_results t on t.run_id = r.run_id and t.id = r.id join test_suites s on s.id = r.suite_id
   order by r.passed_count > 0 or r.passed_elsewhere, r.scope, r.name, r.id`
 

@@ -1,3 +1,4 @@
+import { Known } from '../../tests/tests/schema.ts'
 import { Type, type Static } from 'typebox'
 import { boolean, count, described, integer, oneOf, orNull, text, Timestamp, Uuid } from '../../schema.ts'
 
@@ -196,6 +197,7 @@ const FailedTest = Type.Object(
     labels: Type.Array(Type.String(), { description: 'Labels of the test.' }),
     failure_reason: orNull(text('First line of why the test failed; null when it is not known.')),
     details: orNull(text('What the newest failure says, shortened.')),
+    known: Known,
     url: Type.String(),
   },
   { title: 'FailedTest' },

@@ -88,6 +88,7 @@ describe('the failed tests of a summary', () => {
         passed_count: 0,
         flaky: false,
         recent_failures: 1,
+        known: true,
         failure_reason: 'expected 1, got 2',
         details: 'expected 1\ngot 2\nbasket.spec:4',
       },
@@ -99,6 +100,14 @@ describe('the failed tests of a summary', () => {
     )
     expect(status).toBe(401)
     expect(summary.counts.failed_tests).toBe(1)
+  })
+
+  it('say that a suite does not have those that only a build of a fork has run', async () => {
+    const scene = await aScene()
+    const build = await scene.build()
+    await app.db.updateTable('builds').set({ from_fork: true }).where('id', '=', build.id).execute()
+    await scene.send(build, [{ name: 'made up', result: 'failed' }])
+    expect((await scene.summaryOf(build)).tests).toMatchObject([{ name: 'made up', known: false }])
   })
 
   it('have the labels of their tests', async () => {

@@ -18,6 +18,8 @@ import {
 export interface BuildTestRow extends Identity, Counts {
   suite_slug: string
   file_name: string | null
+  /** The suite has the test. Tests that only builds of forks have run are in none. */
+  is_known: boolean
   state: TestState
   labels: string[]
   owner: string | null
@@ -94,7 +96,7 @@ export async function listOfBuild(
             : sql`bool_and(t.result = ${wanted})`
       }
     )
-    select ran.*, s.slug as suite_slug, coalesce(known.state, 'enabled') as state, known.owner,
+    select ran.*, s.slug as suite_slug, known.id is not null as is_known, coalesce(known.state, 'enabled') as state, known.owner,
       array(select l.name from test_labels l where l.suite_id = ran.suite_id and l.test_id = ran.id order by l.name) as labels
     from ran join test_suites s on s.id = ran.suite_id
     left join tests known on known.suite_id = ran.suite_id and known.id = ran.id

@@ -56,6 +56,7 @@ export function presentBuildTest(url: string, orgSlug: string, test: BuildTestRo
     name,
     location,
     file_name,
+    known: test.is_known,
     state,
     labels,
     owner,

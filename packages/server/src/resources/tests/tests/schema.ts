@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { count, oneOf, optional, orNull, text, timestamp, Uuid } from '../../schema.ts'
+import { boolean, count, oneOf, optional, orNull, text, timestamp, Uuid } from '../../schema.ts'
 import { FailureExpanded } from '../test_runs/schema.ts'
 
 const Seconds = Type.Number({ description: 'Seconds.' })
@@ -120,12 +120,17 @@ const LatestFail = Type.Object({
   failure_expanded: FailureExpanded,
 })
 
+export const Known = boolean(
+  'Whether the suite has the test. False while only builds of forks have run it: `url` then answers 404.',
+)
+
 export const BuildTest = Type.Object(
   {
     ...identity,
     url: Type.String(),
     web_url: WebUrl,
     file_name: orNull(text('File that the test is in; null when the sender did not say.')),
+    known: Known,
     state: oneOf(
       states,
       'Whether the test counts: failures of a muted one do not, and a skipped one is not to run.',

@@ -296,7 +296,10 @@ describe('the tests of a suite', () => {
     ])
     expect((await get(`${path}/tests`, admin)).list).toEqual(before)
     const ofBuild = await get(`/v2/analytics/organizations/${org.slug}/builds/${build.id}/tests`, admin)
-    expect(ofBuild.list.map(({ name }) => name)).toEqual(['adds', 'made up'])
+    expect(ofBuild.list.map(({ name, known }) => [name, known])).toEqual([
+      ['adds', true],
+      ['made up', false],
+    ])
   })
 
   it('have names of a limited length, and are no more than the results of one upload', async () => {

@@ -16,8 +16,9 @@ export function FailedTest({ test }: { test: Schemas['BuildTest'] }) {
       <StateIcon kind="job" state="failed" />
       <span className={styles.name}>
         {test.scope !== '' && <span className="muted">{test.scope} › </span>}
-        <a href={new URL(test.web_url).pathname}>{test.name}</a>
+        {test.known ? <a href={new URL(test.web_url).pathname}>{test.name}</a> : test.name}
       </span>
+      {!test.known && <span className="muted">only builds of forks have run it</span>}
       {test.state !== 'enabled' && <StateBadge kind="test" state={test.state} />}
       {test.labels.length > 0 && <span className="muted">{test.labels.join(', ')}</span>}
       {test.owner !== null && <span className="muted">owned by {test.owner}</span>}

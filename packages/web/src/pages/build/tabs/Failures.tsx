@@ -205,13 +205,18 @@ const FailedTests = ({ org, tests }: { org: string; tests: Summary['tests'] }) =
           <StateIcon kind="job" state="failed" />
           <span className={styles.name}>
             {test.scope !== '' && <span className="muted">{test.scope} › </span>}
-            <Link
-              to="/organizations/$org/analytics/suites/$suite/tests/$test"
-              params={{ org, suite: test.suite_slug, test: test.id }}
-            >
-              {test.name}
-            </Link>
+            {test.known ? (
+              <Link
+                to="/organizations/$org/analytics/suites/$suite/tests/$test"
+                params={{ org, suite: test.suite_slug, test: test.id }}
+              >
+                {test.name}
+              </Link>
+            ) : (
+              test.name
+            )}
           </span>
+          {!test.known && <span className="muted">only builds of forks have run it</span>}
           {test.quarantine !== null && <StateBadge kind="test" state={test.quarantine} />}
           {test.labels.length > 0 && <span className="muted">{test.labels.join(', ')}</span>}
           {test.flaky && (
