@@ -209,6 +209,28 @@ create table audit_events (
   constraint audit_events_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 ) partition by RANGE (id);
 
+create table budgets (
+  id uuid not null,
+  organization_id uuid not null,
+  pipeline_id uuid,
+  team_id uuid,
+  amount_micros bigint not null,
+  noticed_month date,
+  noticed_percent smallint not null default 0,
+  created_at timestamp(3) with time zone not null default now(),
+  created_by uuid,
+  constraint budgets_pkey PRIMARY KEY (id),
+  constraint budgets_pipeline_key UNIQUE (pipeline_id),
+  constraint budgets_team_key UNIQUE (team_id),
+  constraint budgets_amount_check CHECK (((amount_micros >= 10000) AND (amount_micros <= '1000000000000000'::bigint))),
+  constraint budgets_noticed_percent_check CHECK ((noticed_percent = ANY (ARRAY[0, 80, 100]))),
+  constraint budgets_subject_check CHECK ((num_nonnulls(pipeline_id, team_id) = 1)),
+  constraint budgets_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL,
+  constraint budgets_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint budgets_pipeline_id_fkey FOREIGN KEY (pipeline_id) REFERENCES pipelines(id) ON DELETE CASCADE,
+  constraint budgets_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id) ON DELETE CASCADE
+);
+
 create table build_costs (
   build_id uuid not null,
   organization_id uuid not null,
@@ -2231,6 +2253,7 @@ CREATE INDEX artifacts_expiry ON artifacts USING btree (expires_at) WHERE (state
 CREATE INDEX artifacts_job ON artifacts USING btree (job_id, created_at, id);
 CREATE INDEX artifacts_unfinished ON artifacts USING btree (created_at) WHERE (state = 'new'::text);
 CREATE INDEX audit_events_page ON audit_events USING btree (organization_id, occurred_at, id);
+CREATE INDEX budgets_organization ON budgets USING btree (organization_id, created_at, id);
 CREATE INDEX build_edges_to ON build_edges USING btree (to_step);
 CREATE INDEX build_meta_data_filter ON build_meta_data USING btree (organization_id, key, md5(value), created_at, build_id);
 CREATE INDEX build_refs_build ON build_refs USING btree (build_id, ref);

@@ -83,6 +83,7 @@ import { eventRoutes } from './resources/builds/events/routes.ts'
 import { failureSummaryRoutes } from './resources/builds/failure_summary/routes.ts'
 import { graphRoutes } from './resources/builds/graph/routes.ts'
 import { favoriteRoutes } from './resources/people/favorites/routes.ts'
+import { budgetRoutes } from './resources/insights/budgets/routes.ts'
 import { insightRoutes } from './resources/insights/insights/routes.ts'
 import { slowerStepRoutes } from './resources/insights/slower_steps/routes.ts'
 import { invitationRoutes } from './resources/people/invitations/routes.ts'
@@ -147,6 +148,7 @@ export const slices: Slices = {
   audit_events: auditEventRoutes,
   badges: badgeRoutes,
   banners: bannerRoutes,
+  budgets: budgetRoutes,
   'build-deliveries': buildDeliveryRoutes,
   builds: buildRoutes,
   cache_uses: cacheUsesRoutes,

@@ -724,6 +724,25 @@ const scenes: Partial<Record<Loop, Scene>> = {
     run: poller('fold_job_ends'),
     isDone: isGone('job_ends', 'organization_id'),
   },
+  budgets: {
+    table: 'budgets',
+    column: 'id',
+    async make(org) {
+      const { id: pipeline } = await aPipeline(app, org, 'steps: [{ command: a }]')
+      const id = newId()
+      await sql`
+        insert into budgets (id, organization_id, pipeline_id, amount_micros)
+        values (${id}, ${org.id}, ${pipeline}, 1000000)`.execute(app.db)
+      await sql`
+        insert into insight_days (organization_id, dimension, starts_at, pipeline_id, queue_id, subject_id, jobs, failures, retries,
+          run_ms, cost_micros, waits, runs)
+        values (${org.id}, 'queue', date_trunc('day', now(), 'UTC'), ${pipeline}, ${newId()}, ${newId()}, 1, 0, 0, 1, 1000000, '{}',
+          '{}')`.execute(app.db)
+      return id
+    },
+    run: (ctx) => handlers.check_budgets(ctx, {}),
+    isDone: (id) => finds(sql`select from budgets where id = ${id} and noticed_percent = 100`),
+  },
   test_labels: {
     table: 'test_suites',
     column: 'id',
@@ -960,6 +979,7 @@ const ownLoops: string[] = [
   'resources/builds/log/ingest/compact.ts: for (const stored of keys) {',
   'resources/builds/retention/run.ts: for (const pipeline of await listDuePipelines(work.db, scope, terms)) {',
   'resources/builds/retention/run.ts: for (const step of steps) {',
+  'resources/insights/budgets/check.ts: for (const share of reached) {',
   'resources/insights/insights/expire.ts: for (const unit of Object.keys(rollups) as Unit[]) {',
   'resources/notifications/services/load-snapshots.ts: for (const row of rows) shown.set(row.id, await presentPipeline(url, row.organization_slug, row, null))',
   'resources/notifications/services/load-snapshots.ts: for (const { orgId, buildId } of builds) {',

@@ -215,6 +215,7 @@ const refusing: Handlers<unknown> = {
   expire_tests: refuse,
   end_quarantines: refuse,
   label_tests: refuse,
+  check_budgets: refuse,
   expire_webhook_deliveries: refuse,
   expire_audit_events: refuse,
   expire_deliveries: refuse,

@@ -13,6 +13,7 @@ import { makePartitions } from './db/partitions.ts'
 import { expireEvents } from './events/expire.ts'
 import { timed } from './lib/metrics.ts'
 import { traced } from './lib/tracing.ts'
+import { checkBudgets } from './resources/insights/budgets/check.ts'
 import { expireInsights } from './resources/insights/insights/expire.ts'
 import { foldJobEnds, hasJobEnds } from './resources/insights/insights/fold.ts'
 import { sampleQueues } from './resources/insights/insights/sample-queues.ts'
@@ -66,6 +67,7 @@ import type { Poller } from './tasks/pollers.ts'
 
 export const handlers: Handlers<Context> = {
   assign_shares: assignSharesAgain,
+  check_budgets: checkBudgets,
   checkpoint_log: checkpointLog,
   compact_log: compactLog,
   expire_agents: (ctx) => expireAgents(ctx, ctx.config.agentDays),
@@ -237,6 +239,7 @@ export const neededPollers = ({ hosted }: Context): typeof pollers =>
 /** The same for tasks. */
 export const rowsOfTasks: Readonly<Record<Kind, OverRows['rows']>> = {
   assign_shares: oneRow,
+  check_budgets: ['budgets'],
   checkpoint_log: oneRow,
   compact_log: oneRow,
   expire_agents: ['agents_expired'],

@@ -235,6 +235,7 @@ export async function aWorld(app: TestApp): Promise<World> {
       { pipeline_id: pipelineId, access_level: 'read_only' },
       'pipeline_id',
     ),
+    budget: await make('/budgets', { pipeline_id: pipelineId, amount: 200 }),
     team_suite: await make(
       `/teams/${team}/suites`,
       { suite_id: suiteId, access_level: ['read'] },

@@ -10,6 +10,10 @@ const auditTypes = [
   'API_ACCESS_TOKEN_DELETED',
   'API_ACCESS_TOKEN_ORGANIZATION_ACCESS_REVOKED',
   'ARTIFACT_DELETED', // ours
+  'BUDGET_CREATED', // ours
+  'BUDGET_DELETED', // ours
+  'BUDGET_REACHED', // ours
+  'BUDGET_UPDATED', // ours
   'BUILD_CANCELED', // ours
   'BUILD_CREATED', // ours
   'BUILD_FAILED_JOBS_RETRIED', // ours

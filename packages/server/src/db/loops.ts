@@ -12,6 +12,7 @@ export const loops = {
   agents_silent: 'an agent that fell silent',
   artifacts_missing: 'an artifact whose file never arrived',
   blobs: 'an object that no row refers to',
+  budgets: 'a budget that is spent to a share that is announced',
   builds_deleted: 'a deleted pipeline whose builds are left',
   cache_volumes: 'a cache volume to be deleted',
   caches_over_limit: 'a pipeline or organization whose caches are too large',

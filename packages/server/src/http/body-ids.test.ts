@@ -45,6 +45,12 @@ const service = { provider: 'webhook', settings: { url: 'https://hooks.example.c
 const ownTeam = () => ({ teams: { [open.team]: 'manage_build_and_read' } })
 
 const properties: Record<string, Property> = {
+  'POST /budgets pipeline_id': {
+    kind: 'pipeline',
+    body: (pipeline_id) => ({ pipeline_id, amount: 5 }),
+    limited: false,
+  },
+  'POST /budgets team_id': { kind: 'team', body: (team_id) => ({ team_id, amount: 5 }), limited: false },
   'POST /clusters maintainers.user': {
     kind: 'user',
     body: (user) => ({ name: unique('cluster'), maintainers: [{ user }] }),

@@ -35,6 +35,7 @@ const known: Readonly<Record<string, Param>> = {
   agent: uuid('agent'),
   annotation: uuid('annotation'),
   artifact: uuid('artifact'),
+  budget: uuid('budget'),
   // Spec: the integer build number, not the build UUID.
   build: number('build'),
   build_uuid: uuid('build'),

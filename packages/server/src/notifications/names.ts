@@ -39,6 +39,7 @@ export const eventNames = [
   'test.skipped',
   'test.enabled',
   'test.quarantine_expired',
+  'budget.reached',
 ] as const
 
 export type EventName = (typeof eventNames)[number]

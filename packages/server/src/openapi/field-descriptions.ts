@@ -103,6 +103,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   deploy_key: 'Keys that read the repository of a pipeline over ssh.',
   deliver: 'Webhooks of source hosts.',
   deliveries: 'What notification services sent.',
+  budgets: 'What pipelines and teams may cost in a month.',
   slower_steps: 'Steps that take longer than they did.',
   insights: 'What people wait for, what fails and what it costs.',
   'pipeline-trends': 'The last builds, the speed and the reliability of pipelines.',

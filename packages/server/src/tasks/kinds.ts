@@ -6,6 +6,7 @@ type NoPayload = Record<string, never>
 
 export interface Kinds {
   assign_shares: { queue_id: string; organization_id: string }
+  check_budgets: NoPayload
   checkpoint_log: { job_id: string; organization_id: string }
   /** Without an organization the job is deleted already. */
   compact_log: { job_id: string; organization_id: string | null }
@@ -53,6 +54,7 @@ type CronKind = { [K in Kind]: Kinds[K] extends NoPayload ? K : never }[Kind]
  * the next run finds the same work.
  */
 export const schedule: Readonly<Record<CronKind, string>> = {
+  check_budgets: '* * * * *',
   expire_agents: '37 * * * *',
   expire_audit_events: '41 * * * *',
   expire_commits: '47 3 * * *',

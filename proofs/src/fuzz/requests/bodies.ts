@@ -50,6 +50,14 @@ export const bodies: ReadonlyMap<string, readonly unknown[]> = new Map<string, r
     [{ name: '$unique', emoji: ':rocket:', color: '#FFE0F1', maintainers: [{ user: '$user' }] }],
   ],
   ...both(`${org}/clusters/{cluster}`, [{ name: '$unique', hosted_git_mirror_enabled: false }]),
+  [
+    `POST ${org}/budgets`,
+    [
+      { pipeline_id: '$pipeline_uuid', amount: 0.5 },
+      { team_id: '$team', amount: 20 },
+    ],
+  ],
+  ...both(`${org}/budgets/{budget}`, [{ amount: 7.25 }]),
   [`POST ${org}/clusters/{cluster}/queues`, [{ key: '$unique', description: 'any' }]],
   [`POST ${org}/clusters/{cluster}/maintainers`, [{ user: '$user' }]],
   [

@@ -102,6 +102,16 @@ const team: Maker = {
   },
 }
 
+/** A team has at most one, so each has a team of its own. */
+const budget: Maker = {
+  parents: [],
+  async make(world) {
+    const { id } = await world.call('POST', '/teams', { name: world.unique() })
+    const made = await world.call('POST', '/budgets', { team_id: id, amount: 20 })
+    world.ids['budget'] = String(made.id)
+  },
+}
+
 const pipeline: Maker = {
   parents: ['cluster'],
   async make(world) {
@@ -332,6 +342,7 @@ export const makers: Makers = {
     ),
   }),
   team,
+  budget,
   pipeline,
   trigger,
   target_pipeline: targetPipeline,

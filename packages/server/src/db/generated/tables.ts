@@ -161,6 +161,17 @@ export interface Tables {
     context: ColumnType<unknown, string | null | undefined, string | null>
     data: ColumnType<unknown, string | undefined, string>
   }
+  budgets: {
+    id: string
+    organization_id: string
+    pipeline_id: string | null
+    team_id: string | null
+    amount_micros: number
+    noticed_month: string | null
+    noticed_percent: Generated<number>
+    created_at: Generated<string>
+    created_by: string | null
+  }
   build_costs: {
     build_id: string
     organization_id: string

@@ -55,6 +55,7 @@ export interface MessageData {
   cluster_token?: Shown
   test?: Shown
   suite?: Shown
+  budget?: Shown
   /** As the audit log shows it. */
   audit_event?: AuditEventShown
   /** The first few failed jobs, for builds that are failing or have ended. */

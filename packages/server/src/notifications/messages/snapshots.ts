@@ -30,6 +30,7 @@ export interface Snapshots {
     suiteIds: readonly string[],
     ids: readonly string[],
   ): Promise<Map<string, { test: Shown; suite: Shown }>>
+  budgets: Render<Shown>
   people: Render<Person>
   auditEvents: Render<AuditEventShown>
   /** Only steps that have entries in `notify`. */

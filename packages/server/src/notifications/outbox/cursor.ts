@@ -42,6 +42,11 @@ interface EventData {
   test_id?: string
   suite_id?: string
   person_id?: string
+  budget_id?: string
+  month?: string
+  share?: number
+  amount_micros?: number
+  spent_micros?: number
 }
 
 interface Window {

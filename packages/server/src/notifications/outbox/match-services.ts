@@ -28,7 +28,8 @@ export interface Listener {
   listening_since: string
 }
 
-/** Where something happened. A build has a branch and a pipeline; an agent has only a cluster; a suite may have a pipeline. */
+/** Where something happened. A build has a branch and a pipeline; an agent has only a cluster; a suite may have a pipeline;
+ * a budget has a pipeline or a team. */
 interface Origin {
   branch: string | null
   pipelineId: string | null
@@ -56,8 +57,11 @@ export async function matchServices(
   const builds = await findOrigins(trx, [...orgIds], buildIds)
   const suiteIds = unique(wanted.flatMap(({ trigger }) => trigger.row.data.suite_id ?? []))
   const suites = await findOriginsOfSuites(trx, [...orgIds], suiteIds)
+  const budgetIds = unique(wanted.flatMap(({ trigger }) => trigger.row.data.budget_id ?? []))
+  const budgets = await findOriginsOfBudgets(trx, [...orgIds], budgetIds)
   const originOf = ({ build_id: buildId, data }: ServiceTrigger['row']) => {
     if (buildId !== null) return builds.get(buildId)
+    if (data.budget_id !== undefined) return budgets.get(data.budget_id)
     return data.suite_id === undefined ? originOfAgent(data.cluster_id) : suites.get(data.suite_id)
   }
   return wanted.filter(({ trigger: { row }, listener }) => {
@@ -153,6 +157,22 @@ async function findOriginsOfSuites(
         union select t.team_id from team_suites t where t.suite_id = s.id) as "teamIds"
     from test_suites s left join pipelines p on p.id = s.pipeline_id
     where s.organization_id = any (${orgIds}::uuid[]) and s.id = any (${suiteIds}::uuid[])`.execute(db)
+  return new Map(rows.map(({ id, ...origin }) => [id, origin]))
+}
+
+/** By budget; deleted ones are left out. */
+async function findOriginsOfBudgets(
+  db: Db,
+  orgIds: readonly string[],
+  budgetIds: readonly string[],
+): Promise<Map<string, Origin>> {
+  if (budgetIds.length === 0) return new Map()
+  const { rows } = await sql<Origin & { id: string }>`
+    select b.id, null as branch, b.pipeline_id as "pipelineId", p.cluster_id as "clusterId", false as "isPreflight",
+      array(select t.team_id from team_pipelines t where t.pipeline_id = p.id
+        union select b.team_id where b.team_id is not null) as "teamIds"
+    from budgets b left join pipelines p on p.id = b.pipeline_id
+    where b.organization_id = any (${orgIds}::uuid[]) and b.id = any (${budgetIds}::uuid[])`.execute(db)
   return new Map(rows.map(({ id, ...origin }) => [id, origin]))
 }
 

@@ -136,7 +136,7 @@ const newLogEntry = ({ row }: EventTrigger, { id, organization_id }: Listener, m
 })
 
 function serviceDelivery({ row }: EventTrigger, listener: Listener, message: Message): NewDelivery {
-  const { agent_id: agentId, cluster_token_id: tokenId, test_id: testId } = row.data
+  const { agent_id: agentId, cluster_token_id: tokenId, test_id: testId, budget_id: budgetId } = row.data
   const queue = findSender(listener.provider)?.queue?.(message)
   return {
     id: newId(),
@@ -144,7 +144,7 @@ function serviceDelivery({ row }: EventTrigger, listener: Listener, message: Mes
     message,
     organizationId: listener.organization_id,
     serviceId: listener.id,
-    queue: queue ?? row.build_id ?? agentId ?? tokenId ?? testId ?? String(row.id),
+    queue: queue ?? row.build_id ?? agentId ?? tokenId ?? testId ?? budgetId ?? String(row.id),
   }
 }
 

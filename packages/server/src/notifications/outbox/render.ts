@@ -56,6 +56,7 @@ async function renderAll(
       (db, orgs, ids) => snapshots.tests(db, orgs, suiteIds, ids),
       ({ row }) => row.data.test_id,
     ),
+    budgets: await render(snapshots.budgets, ({ row }) => row.data.budget_id),
     people: await render(snapshots.people, ({ row }) => row.data.person_id),
     clusterTokens: await render(snapshots.clusterTokens, ({ row }) => row.data.cluster_token_id),
     steps: await render(snapshots.steps, ({ event, row }) =>
@@ -72,6 +73,7 @@ function dataOf(trigger: EventTrigger, rendered: Rendered): MessageData | null {
   if (organization === undefined) return null
   if (isAuditEventName(trigger.event)) return auditData(row.data.audit_event_id, organization, rendered)
   if (row.data.test_id !== undefined) return testData(trigger, organization, rendered)
+  if (row.data.budget_id !== undefined) return budgetData(trigger, organization, rendered)
   if (row.build_id === null) return agentData(trigger, organization, rendered)
   const build = rendered.builds.get(row.build_id)
   const pipeline = rendered.pipelines.get(row.pipeline_id ?? '')
@@ -136,6 +138,19 @@ function testData(
   const quarantine = state === test['state'] ? test['quarantine'] : null
   const sender = people.get(row.data.person_id ?? '') ?? null
   return { states, sender, organization, test: { ...test, state, quarantine }, suite }
+}
+
+/** As it was then: its amount may have changed since. */
+function budgetData(
+  { row, states }: EventTrigger,
+  organization: Shown,
+  { budgets }: Rendered,
+): MessageData | null {
+  const { budget_id: id = '', month, share, amount_micros: amount = 0, spent_micros: spent = 0 } = row.data
+  const shown = budgets.get(id)
+  if (shown === undefined) return null
+  const sums = { amount: amount / 1_000_000, spent: spent / 1_000_000 }
+  return { states, sender: null, organization, budget: { ...shown, month, share, ...sums } }
 }
 
 function agentData(

@@ -26,6 +26,7 @@ export const detailTypes: Readonly<Record<EventName | AuditEventName, string>> =
   'test.skipped': 'Test Skipped',
   'test.enabled': 'Test Enabled',
   'test.quarantine_expired': 'Test Quarantine Expired',
+  'budget.reached': 'Budget Reached',
   'audit.logged': 'Audit Event Logged',
 }
 
@@ -40,6 +41,7 @@ export function detailOf(message: Message, deliveryId: string, withMetaData: boo
     cluster_token: token,
     test,
     suite,
+    budget,
     audit_event,
     more,
   } = message
@@ -56,6 +58,7 @@ export function detailOf(message: Message, deliveryId: string, withMetaData: boo
     }),
     ...(test && { test: testDetail(test) }),
     ...(suite && { suite: { uuid: suite['id'], ...pick(suite, ['slug', 'name']) } }),
+    ...(budget && { budget: { uuid: budget['id'], ...pick(budget, budgetFields) } }),
     ...(audit_event && { event: auditDetail(audit_event), actor: audit_event.actor }),
     ...(pipeline && {
       pipeline: {
@@ -113,6 +116,8 @@ const auditDetail = ({ id, type, occurred_at, subject, context, data }: AuditEve
   subject_name: subject.name,
   context: JSON.stringify(context),
 })
+
+const budgetFields = ['month', 'share', 'amount', 'spent', 'currency', 'pipeline', 'team']
 
 const testDetail = (test: Shown): Shown => ({
   uuid: test['id'],

@@ -51,6 +51,7 @@ const bodies: Readonly<Record<EventName, { keys: string[]; data: Partial<Omit<Me
   'test.skipped': { keys: ['test', 'suite'], data: ofTest },
   'test.enabled': { keys: ['test', 'suite'], data: ofTest },
   'test.quarantine_expired': { keys: ['test', 'suite'], data: ofTest },
+  'budget.reached': { keys: ['budget'], data: { budget: { id: 'b', created_at: at } } },
 }
 
 const settings = {

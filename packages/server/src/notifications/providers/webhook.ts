@@ -134,7 +134,20 @@ function bodyOf(service: Service, message: Message): string {
 
 function subjects(
   service: Service,
-  { event, organization, build, pipeline, job, step, agent, cluster_token, test, suite, more }: Message,
+  {
+    event,
+    organization,
+    build,
+    pipeline,
+    job,
+    step,
+    agent,
+    cluster_token,
+    test,
+    suite,
+    budget,
+    more,
+  }: Message,
 ): Shown {
   if (event === 'ping') {
     const { url } = settingsOf(service)
@@ -152,6 +165,7 @@ function subjects(
     ...(cluster_token && { cluster_token }),
     ...(test && { test }),
     ...(suite && { suite }),
+    ...(budget && { budget }),
   }
 }
 

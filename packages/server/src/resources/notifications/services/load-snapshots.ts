@@ -20,6 +20,7 @@ import { presentOrganization } from '../../people/organizations/present.ts'
 import * as organizations from '../../people/organizations/queries.ts'
 import { presentPipeline } from '../../pipelines/pipelines/present.ts'
 import * as pipelines from '../../pipelines/pipelines/queries.ts'
+import { loadBudgets } from '../../insights/budgets/snapshots.ts'
 import { loadTests } from '../../tests/tests/snapshots.ts'
 
 const mostFailedJobs = 10
@@ -148,6 +149,8 @@ export function loadSnapshots(url: string): Snapshots {
     },
 
     tests: (db, orgIds, suiteIds, ids) => loadTests(db, url, orgIds, suiteIds, ids),
+
+    budgets: (db, orgIds, ids) => loadBudgets(db, url, orgIds, ids),
 
     async people(db, orgIds, ids) {
       const { rows } = await sql<Person>`

@@ -1,0 +1,37 @@
+import type { Static } from 'typebox'
+import { presentUserOrNull } from '../../people/user/present.ts'
+import type { Month } from './month.ts'
+import type { BudgetRow } from './queries.ts'
+import type { Budget } from './schema.ts'
+
+export const inUnits = (micros: number): number => micros / 1_000_000
+
+/** To a tenth, and never more than it is: 100 is shown only when the amount is spent. */
+export const percentOf = (spentMicros: number, amountMicros: number): number =>
+  Math.floor((spentMicros * 1000) / amountMicros) / 10
+
+export const budgetUrl = (url: string, orgSlug: string, id: string): string =>
+  `${url}/v2/organizations/${orgSlug}/budgets/${id}`
+
+export const budgetWebUrl = (url: string, orgSlug: string): string =>
+  `${url}/organizations/${orgSlug}/insights`
+
+export const presentBudget = (
+  url: string,
+  orgSlug: string,
+  month: Month,
+  budget: BudgetRow,
+): Static<typeof Budget> => ({
+  id: budget.id,
+  url: budgetUrl(url, orgSlug, budget.id),
+  web_url: budgetWebUrl(url, orgSlug),
+  pipeline: budget.pipeline,
+  team: budget.team,
+  amount: inUnits(budget.amount_micros),
+  currency: budget.currency,
+  month: month.name,
+  spent: inUnits(budget.spent_micros),
+  percent: percentOf(budget.spent_micros, budget.amount_micros),
+  created_at: budget.created_at,
+  created_by: presentUserOrNull(url, budget.created_by),
+})
