@@ -975,6 +975,7 @@ const ownLoops: string[] = [
   'hosted-agents/start.ts: for (const job of rows) await failJob(ctx, { ...job, organization_id, reason })',
   'hosted-agents/start.ts: for (const volume of own) await attachVolume(ctx, driver, volume)',
   'notifications/delivery/deliverer.ts: for (const [n, delivery] of pending.entries()) {',
+  'resources/builds/commit-statuses/report.ts: for (const pullRequest of status.pull_requests) {',
   'resources/builds/commit-statuses/update-statuses.ts: else for (const id of ids) await update(id)',
   'resources/builds/log/ingest/compact.ts: for (const stored of keys) {',
   'resources/builds/retention/run.ts: for (const pipeline of await listDuePipelines(work.db, scope, terms)) {',
