@@ -83,6 +83,7 @@ const summary: FailureSummary = {
       flaky: true,
       quarantine: 'muted',
       recent_failures: 0,
+      known: true,
       labels: [],
       failure_reason: evil,
       details: null,

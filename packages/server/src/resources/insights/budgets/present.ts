@@ -7,7 +7,7 @@ import type { Budget } from './schema.ts'
 export const inUnits = (micros: number): number => micros / 1_000_000
 
 /** To a tenth, and never more than it is: 100 is shown only when the amount is spent. */
-export const percentOf = (spentMicros: number, amountMicros: number): number =>
+const percentOf = (spentMicros: number, amountMicros: number): number =>
   Math.floor((spentMicros * 1000) / amountMicros) / 10
 
 export const budgetUrl = (url: string, orgSlug: string, id: string): string =>
