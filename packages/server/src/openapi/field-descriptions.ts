@@ -38,6 +38,7 @@ export const pathParameters: Readonly<Record<string, string>> = {
   annotation: 'UUID of the annotation.',
   artifact: 'UUID of the artifact.',
   badge: 'The code in the `badge_url` of a pipeline.',
+  budget: 'UUID of the budget.',
   build: 'Number of the build within its pipeline, or its UUID.',
   build_uuid: 'UUID of the build.',
   pipeline_uuid: 'UUID of the pipeline.',

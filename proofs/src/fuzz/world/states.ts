@@ -567,6 +567,9 @@ export const states: ReadonlyMap<string, State> = new Map([
   ...at('POST', `${inOrg}/pipelines/{pipeline}/webhook`, connectedPipeline),
   ...at('GET', `${inOrg}/repository_connections/{connection}/repositories`, connectedHost),
   ...at('DELETE', `${inOrg}/pipelines/{pipeline}/webhook`, pipelineWithWebhook),
+  ...['repository_health/test', 'webhook/rotate'].flatMap((verb) =>
+    at('POST', `${inOrg}/pipelines/{pipeline}/${verb}`, pipelineWithWebhook),
+  ),
   ...at('POST', '/deliver/trigger/{address}', usedTrigger),
   ...at('GET', `${inOrg}/pipelines/{pipeline}/triggers/{trigger}/deliveries/{delivery}`, usedTrigger),
   ...at('DELETE', `${inOrg}/banners`, banner),
