@@ -1,4 +1,4 @@
-import { call, type Answer } from '../../api/call.ts'
+import { call } from '../../api/call.ts'
 import type { Operations } from '../../api/operations.ts'
 import { listQuery } from '../../api/queries.ts'
 import type { SuiteAddress } from '../suite/queries.ts'
@@ -7,8 +7,6 @@ const org = '/v2/organizations/{org}'
 const suite = `${org}/suites/{suite}` as const
 
 type Change = NonNullable<Operations[`PATCH ${typeof suite}`]['body']>
-
-export type SuiteTeam = Answer<`GET ${typeof suite}/teams`>[number]
 
 export type Level = 'read' | 'edit'
 

@@ -19,6 +19,23 @@ export const teamsQuery = (org: string) => ({
   },
 })
 
+/** The teams that the person manages: only these may they give access. There are at most 250. */
+export const managedTeamsQuery = (org: string) => ({
+  queryKey: [`GET ${teams}`, { org }, 'managed'],
+  async queryFn({ signal }: { signal: AbortSignal }) {
+    const pages = await Promise.all(
+      [1, 2, 3].map((page) =>
+        call(`GET ${teams}`, {
+          params: { org },
+          query: { per_page: 100, page, include_viewer: true },
+          signal,
+        }),
+      ),
+    )
+    return pages.flat().filter(({ viewer }) => viewer?.may.manage === true)
+  },
+})
+
 export const createTeam = (org: string, body: NewTeam, idempotencyKey: string) =>
   call(`POST ${teams}`, { params: { org }, body, idempotencyKey })
 

@@ -1,4 +1,4 @@
-import { call, type Answer } from '../../../api/call.ts'
+import type { Answer } from '../../../api/call.ts'
 import { listQuery, query } from '../../../api/queries.ts'
 import type { PipelineAddress } from '../queries.ts'
 
@@ -14,20 +14,3 @@ export const administratorsQuery = (slug: string) =>
 
 export const teamMembersQuery = (slug: string, team: string) =>
   query(`GET ${org}/teams/{team}/members`, { params: { org: slug, team }, query: { per_page: 100 } })
-
-/** The teams that the person manages: only these may they give access. There are at most 250. */
-export const managedTeamsQuery = (slug: string) => ({
-  queryKey: [`GET ${org}/teams`, { org: slug }, 'managed'],
-  async queryFn({ signal }: { signal: AbortSignal }) {
-    const pages = await Promise.all(
-      [1, 2, 3].map((page) =>
-        call(`GET ${org}/teams`, {
-          params: { org: slug },
-          query: { per_page: 100, page, include_viewer: true },
-          signal,
-        }),
-      ),
-    )
-    return pages.flat().filter(({ viewer }) => viewer?.may.manage === true)
-  },
-})
