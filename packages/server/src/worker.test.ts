@@ -214,6 +214,7 @@ const refusing: Handlers<unknown> = {
   expire_sessions: refuse,
   expire_tests: refuse,
   end_quarantines: refuse,
+  index_failure: refuse,
   label_tests: refuse,
   check_budgets: refuse,
   expire_webhook_deliveries: refuse,

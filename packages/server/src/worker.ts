@@ -41,6 +41,7 @@ import { deliveryTimes } from './notifications/delivery/ordered-queues.ts'
 import { startRelayAndDelivery, type Notifications } from './notifications/start.ts'
 import { checkpointLog } from './resources/builds/log/rows/checkpoints.ts'
 import { compactLog, logCompactor } from './resources/builds/log/ingest/compact.ts'
+import { indexFailure } from './resources/builds/log/findings/index-failure.ts'
 import { expireFindings } from './resources/builds/log/findings/queries.ts'
 import { expireLogChunks } from './resources/builds/log/ingest/expire-chunks.ts'
 import { sealPlainSecrets } from './resources/pipelines/pipelines/seal-plain.ts'
@@ -88,6 +89,7 @@ export const handlers: Handlers<Context> = {
   expire_sessions: expireSessions,
   expire_tests: expireTests,
   end_quarantines: endQuarantines,
+  index_failure: indexFailure,
   label_tests: labelTests,
   expire_webhook_deliveries: async (ctx) => {
     await expireWebhookDeliveries(ctx)
@@ -265,6 +267,7 @@ export const rowsOfTasks: Readonly<Record<Kind, OverRows['rows']>> = {
   ],
   expire_tests: ['tests'],
   end_quarantines: ['quarantines'],
+  index_failure: oneRow,
   label_tests: ['test_labels'],
   expire_webhook_deliveries: ['webhook_deliveries', 'repository_pushes'],
   make_partitions: partitions,

@@ -5,6 +5,7 @@ import { carryOut } from '../conductor/act.ts'
 import { advanceAll, withoutAgent } from '../conductor/advance.ts'
 import type { Context } from '../context.ts'
 import { inTransaction } from '../db/transaction.ts'
+import { indexSoon } from '../resources/builds/log/findings/index-failure.ts'
 import { receiveChunk } from '../resources/builds/log/ingest/receive.ts'
 
 export interface UnrunnableJob {
@@ -35,4 +36,5 @@ export async function failJob(
   await carryOut(ctx, followUps)
   const body = Buffer.from(`No agent could be started for this job: ${reason}\n`)
   await receiveChunk(ctx, organization_id, id, { sequence: 1, offset: 0, body, isGzip: false, isLast: true })
+  await indexSoon(organization_id, id).execute(ctx.db)
 }

@@ -3,7 +3,7 @@
 // graphile-worker releases the tasks of a process that died only after four hours, and backups do not contain its schema. So
 // the rows of our own tables say what is to be done, a task only makes it happen soon, and a cron task enqueues again what
 // is overdue. For the same reason tasks have no named queues: the death of one process would block the whole queue.
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db/pool.ts'
 import type { Kind, Kinds } from './kinds.ts'
 
@@ -18,6 +18,8 @@ interface TaskOptions {
   runAt?: string
   /** Not before that many seconds have passed. A waiting task that is replaced keeps its time. */
   afterSeconds?: number
+  /** Tasks without this run first. For kinds of which very many may be waiting. */
+  isPatient?: boolean
 }
 
 export const enqueue = <K extends Kind>(
@@ -32,18 +34,25 @@ export async function enqueueAll<K extends Kind>(
   kind: K,
   tasks: ReadonlyArray<TaskOptions & { payload: Kinds[K] }>,
 ): Promise<void> {
-  if (tasks.length === 0) return
-  const rows = tasks.map(({ payload, key, runAt, afterSeconds }) => ({
+  if (tasks.length > 0) await addTasks(kind, tasks).execute(db)
+}
+
+/** The statement, for transactions that send several at once. */
+export function addTasks<K extends Kind>(
+  kind: K,
+  tasks: ReadonlyArray<TaskOptions & { payload: Kinds[K] }>,
+): RawBuilder<unknown> {
+  const rows = tasks.map(({ payload, key, runAt, afterSeconds, isPatient }) => ({
     payload,
     key: key === undefined ? null : `${kind}:${key}`,
     run_at: runAt ?? null,
     seconds: afterSeconds ?? null,
+    priority: isPatient === true ? 10 : 0,
   }))
-  await sql`
+  return sql`
     select count(graphile_worker.add_job(${kind}, t.payload, job_key => t.key,
-      run_at => coalesce(t.run_at, now() + make_interval(secs => t.seconds)),
+      run_at => coalesce(t.run_at, now() + make_interval(secs => t.seconds)), priority => t.priority,
       job_key_mode => case when t.seconds is null then 'replace' else 'preserve_run_at' end))
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as t (payload json, key text, run_at timestamptz, seconds float8)`.execute(
-    db,
-  )
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      as t (payload json, key text, run_at timestamptz, seconds float8, priority int)`
 }

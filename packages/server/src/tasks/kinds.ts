@@ -26,6 +26,8 @@ export interface Kinds {
   expire_tests: NoPayload
   end_quarantines: NoPayload
   expire_webhook_deliveries: NoPayload
+  /** Also enqueued for jobs that turn out not to have failed. */
+  index_failure: { job_id: string; organization_id: string }
   label_tests: NoPayload
   make_partitions: NoPayload
   poll_repository: { pipeline_id: string; organization_id: string; claim: string }

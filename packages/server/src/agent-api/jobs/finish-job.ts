@@ -8,6 +8,7 @@ import { prepared, type Statement } from '../../db/statement.ts'
 import { defer } from '../../db/batch.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { refused } from '../../lib/errors.ts'
+import { indexSoon } from '../../resources/builds/log/findings/index-failure.ts'
 import type { RunningJob } from '../tokens.ts'
 
 /** Ends the job and its token and frees its agent. Idempotent. */
@@ -31,6 +32,7 @@ export async function finishJob(ctx: Context, job: RunningJob, body: FinishReque
     await defer(trx, [
       ...updateJob(job, body.chunks_failed_count ?? 0),
       updateAgent(job.organizationId, job.agent.id, ctx.now().toISOString(), exitStatus === 0, retires),
+      ...(exitStatus === 0 ? [] : [indexSoon(job.organizationId, job.id)]),
     ])
     return advanced.followUps
   })

@@ -42,7 +42,7 @@ export function Results({ org, search, onSearchAll }: Props) {
       {status === 'ended' && error === null && count === 0 && cursor === null && (
         <Empty title="No row has been found.">
           {isFailures
-            ? 'Only what failed jobs said in the last weeks was searched, without jobs of the last two minutes.'
+            ? 'Only what failed jobs said in the last weeks was searched.'
             : 'Change the text or the filters.'}
         </Empty>
       )}

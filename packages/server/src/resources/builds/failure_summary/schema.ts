@@ -157,7 +157,7 @@ const ProblemJob = Type.Object(
     log: described(FailingLog, 'The rows of its log that show why it failed.'),
     cause: orNull(
       Cause,
-      'Null: no row shows why it failed, or it says too little. Jobs and builds are counted two minutes after they end.',
+      'Null: no row shows why it failed, or it says too little. Jobs and builds are counted within seconds after their end.',
     ),
   },
   { title: 'ProblemJob' },

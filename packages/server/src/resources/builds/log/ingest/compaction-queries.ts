@@ -4,7 +4,7 @@ import type { Db, Trx } from '../../../../db/pool.ts'
 import { prepared } from '../../../../db/statement.ts'
 import type { Kinds } from '../../../../tasks/kinds.ts'
 import { isFree, leaseEnd } from '../../../../tasks/lease.ts'
-import { insertFindings } from '../findings/queries.ts'
+import { storeFindings } from '../findings/queries.ts'
 import type { WrittenRows } from '../rows/rows-object.ts'
 
 /** After the end of a job. By then a statement that began within the grace period for chunks has ended too. */
@@ -100,7 +100,7 @@ export async function finish(
     where job_id = ${jobId} and finished_at is null and deleted_at is null
     returning job_id`.execute(trx)
   if (updated.length === 0) return false
-  if (rows.findings !== null) await insertFindings(trx, jobId, rows.findings)
+  if (rows.findings !== null) await storeFindings(trx, jobId, rows.findings)
   return true
 }
 

@@ -34,6 +34,20 @@ export async function findCheckpointBefore(
 export const findLastCheckpoint = (db: Db, orgId: string, jobId: string): Promise<ReplayState | null> =>
   findCheckpointBefore(db, orgId, jobId, Number.MAX_SAFE_INTEGER)
 
+/** The last checkpoint at byte `offset` or before it. null: there is none. */
+export async function findCheckpointAt(
+  db: Db,
+  orgId: string,
+  jobId: string,
+  offset: number,
+): Promise<ReplayState | null> {
+  const { rows } = await sql<CheckpointRow>`
+    select byte_offset, row_count, state from job_log_checkpoints
+    where organization_id = ${orgId} and job_id = ${jobId} and byte_offset <= ${offset}::bigint
+    order by byte_offset desc limit 1`.execute(db)
+  return rows[0] === undefined ? null : stateOf(rows[0])
+}
+
 /** The groups that began before the checkpoint at `offset`. */
 export async function listGroups(db: Db, orgId: string, jobId: string, offset: number): Promise<Group[]> {
   const { rows } = await sql<{ groups: Group[] }>`

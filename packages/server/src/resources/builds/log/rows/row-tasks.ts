@@ -196,3 +196,19 @@ export function makeBlocks({ segment, telling }: BlocksWanted): Blocks {
     telling: finder?.found ?? null,
   }
 }
+
+interface TellingFound {
+  state: ReplayState
+  /** As if the log ended with these rows. */
+  outline: OutlineEnd
+  telling: TellingRows
+}
+
+/** What a failed job says, without its blocks. `isOpen`: whether the segment before ended in an open group. */
+export function findTelling({ segment, isOpen }: { segment: Segment; isOpen: boolean }): TellingFound {
+  const finder = new TellingRowsFinder(isOpen)
+  const replay = new Replay(segment.state, (row, number) => finder.push(number, row))
+  replay.write(segment.bytes, segment.isLast)
+  if (segment.isLast) replay.end()
+  return { state: replay.state, outline: replay.outline.end, telling: finder.found }
+}
