@@ -14,6 +14,7 @@ import { archiveShow } from './commands/archive/show.ts'
 import { artifactDownload } from './commands/artifact/download.ts'
 import { artifactList } from './commands/artifact/list.ts'
 import { backup } from './commands/backup.ts'
+import { budgetList } from './commands/budget/list.ts'
 import { buildCancel } from './commands/build/cancel.ts'
 import { buildCreate } from './commands/build/create.ts'
 import { buildList } from './commands/build/list.ts'
@@ -26,6 +27,7 @@ import { buildUnblock } from './commands/build/unblock.ts'
 import { buildWatch } from './commands/build/watch.ts'
 import { completeValues, completion } from './commands/completion.ts'
 import { deployFiles } from './commands/deploy-files.ts'
+import { insights } from './commands/insights.ts'
 import { jobCancel } from './commands/job/cancel.ts'
 import { jobLog } from './commands/job/log.ts'
 import { jobRetry } from './commands/job/retry.ts'
@@ -146,6 +148,14 @@ export async function main(args: readonly string[]): Promise<number> {
       'Queues, which jobs wait in.',
       'queue list',
       [queueList(), queuePause(), queueResume()],
+      HELP_GROUPS.server,
+    ),
+    insights(),
+    group(
+      'budget',
+      'What pipelines and teams may cost in a month.',
+      'budget list',
+      [budgetList()],
       HELP_GROUPS.server,
     ),
     group(
