@@ -1,5 +1,5 @@
-// Writes builds into the blob store, one gzipped JSON object each: the build as the API shows it with all its jobs, its steps,
-// annotations, artifacts, logs, step uploads and test runs. Texts and links are as they were when the build was archived.
+// Writes builds into the blob store, one gzipped JSON object each: the build as the API shows it with all its jobs and its cost, its
+// steps, annotations, artifacts, logs, step uploads and test runs. Texts and links are as they were when the build was archived.
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
@@ -9,6 +9,7 @@ import { announceAll } from '../../../blobs/unclaimed.ts'
 import type { Context } from '../../../context.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
 import { Semaphore } from '../../../lib/semaphore.ts'
+import { findBuildCost } from '../../insights/insights/build-cost.ts'
 import { writeBuilds } from '../builds/build-json.ts'
 import { readParts } from './build-parts.ts'
 
@@ -63,11 +64,13 @@ async function writeDocument(db: Db, url: string, orgId: string, id: string): Pr
   const allJobs = { includeRetried: true, includePaused: true, states: null }
   const [written] = await writeBuilds(db, url, [orgId], [id], allJobs)
   const parts = await readParts(db, url, orgId, id)
+  const cost = await findBuildCost(db, orgId, id)
   if (written === undefined || parts === undefined) return null
   const { build, jobs } = written
+  const costs = cost === undefined ? '' : `,"cost":${JSON.stringify(cost)}`
   const more = Object.entries(parts).map(([name, json]) => `,"${name}":${json}`)
   return [
-    `{"version":${formatVersion},"build":${build.slice(0, -1)},"jobs":[${jobs ?? ''}]}`,
+    `{"version":${formatVersion},"build":${build.slice(0, -1)}${costs},"jobs":[${jobs ?? ''}]}`,
     ...more,
     '}',
   ].join('')
@@ -92,6 +95,7 @@ export async function versionsOf(
     'artifacts',
     'step_uploads',
     'test_runs',
+    'build_costs',
   ]
   const { rows } = await sql<{ id: string; version: string }>`
     select b.id, concat_ws(' ', b.xmin, ${sql.join(tables.map(rowsIn))}, (

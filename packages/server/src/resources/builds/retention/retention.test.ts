@@ -68,6 +68,12 @@ const deleteAllUnused = async () => {
   await deleteUnusedBlobs(app.ctx)
 }
 
+const costs = (org: TestOrganization, build: { id: string }, micros: number) =>
+  sql`
+    insert into build_costs as c (build_id, organization_id, jobs, run_ms, cost_micros)
+    values (${build.id}, ${org.id}, 1, 60000, ${micros})
+    on conflict (build_id) do update set cost_micros = excluded.cost_micros`.execute(app.db)
+
 const numbersOf = async (pipeline: { id: string }, table: 'builds' | 'archived_builds') => {
   const rows = await app.db
     .selectFrom(table)
@@ -212,6 +218,7 @@ describe('retention', () => {
     await sql`
       insert into annotations (id, organization_id, build_id, context, body)
       values (gen_random_uuid(), ${org.id}, ${build.id}, 'notes', '**well**')`.execute(app.db)
+    await costs(org, build, 1_250_000)
     const before = await call('GET', `${at}/builds/1`)
     const startedAt = Date.now()
     const done = await run(org, termsFor({ build_days: 30 }))
@@ -220,6 +227,7 @@ describe('retention', () => {
     const { archived_at, ...shown } = after.body
     expect(Date.parse(String(archived_at))).toBeGreaterThanOrEqual(startedAt)
     expect(shown).toEqual(before.body)
+    expect(shown.cost).toEqual({ amount: 1.25, currency: 'USD' })
     expect((await call('GET', `${at}/builds/${build.id}`)).status).toBe(404)
     const short = await call('GET', `${at}/builds/1?exclude_jobs=true&exclude_pipeline=true`)
     expect([short.body.jobs, short.body.pipeline]).toEqual([undefined, undefined])
@@ -473,30 +481,46 @@ describe('what retention leaves alone', () => {
 })
 
 describe('when something happens in between', () => {
-  it('leaves a build whose archive no longer shows everything, and archives it with the next run', async () => {
-    const { org, oldBuild, pipeline, call, at } = await aScene()
-    const build = await oldBuild({ daysAgo: 40 })
-    const terms = termsFor({ build_days: 30 })
-    const annotated = {
-      ...app.ctx,
-      blobs: {
-        ...app.ctx.blobs,
-        put: async (...given: Parameters<typeof app.ctx.blobs.put>) => {
-          await sql`
-            insert into annotations (id, organization_id, build_id, context, body)
-            values (gen_random_uuid(), ${org.id}, ${build.id}, 'late', 'note')`.execute(app.db)
-          return app.ctx.blobs.put(...given)
+  it.each([
+    [
+      'annotations',
+      (org: TestOrganization, build: { id: string }) =>
+        sql`
+          insert into annotations (id, organization_id, build_id, context, body)
+          values (gen_random_uuid(), ${org.id}, ${build.id}, 'late', 'note')`.execute(app.db),
+      { annotations: [{ body: 'note' }] },
+    ],
+    [
+      'cost',
+      (org: TestOrganization, build: { id: string }) => costs(org, build, 2_000_000),
+      { build: { cost: { amount: 2, currency: 'USD' } } },
+    ],
+  ])(
+    'leaves a build whose archive no longer shows its %s, and archives it with the next run',
+    async (_what, change, shown) => {
+      const { org, oldBuild, pipeline, call, at } = await aScene()
+      const build = await oldBuild({ daysAgo: 40 })
+      await costs(org, build, 1_000_000)
+      const terms = termsFor({ build_days: 30 })
+      const changing = {
+        ...app.ctx,
+        blobs: {
+          ...app.ctx.blobs,
+          put: async (...given: Parameters<typeof app.ctx.blobs.put>) => {
+            await change(org, build)
+            return app.ctx.blobs.put(...given)
+          },
         },
-      },
-    }
-    const place = { organizationId: org.id, pipelineId: pipeline.id }
-    const report = emptyReport()
-    await buildExpirer(new Set())(annotated, place, terms, report)
-    expect(report.builds.count).toBe(0)
-    expect(await numbersOf(pipeline, 'builds')).toEqual([1])
-    expect((await run(org, terms)).builds.count).toBe(1)
-    expect((await call('GET', `${at}/archived_builds/1`)).body.annotations).toMatchObject([{ body: 'note' }])
-  })
+      }
+      const place = { organizationId: org.id, pipelineId: pipeline.id }
+      const report = emptyReport()
+      await buildExpirer(new Set())(changing, place, terms, report)
+      expect(report.builds.count).toBe(0)
+      expect(await numbersOf(pipeline, 'builds')).toEqual([1])
+      expect((await run(org, terms)).builds.count).toBe(1)
+      expect((await call('GET', `${at}/archived_builds/1`)).body).toMatchObject(shown)
+    },
+  )
 
   it('leaves a build that somebody opens again', async () => {
     const { org, oldBuild, pipeline } = await aScene()
