@@ -187,6 +187,8 @@ const destroyed = new Map([
   ['PUT /v2/user/password', 'admin'],
   ['DELETE /v2/user/sessions', 'admin'],
   ['POST /v3/jobs/{job}/pipelines', 'build'],
+  ['POST /v2/organizations/{org}/suites/{suite}/rotate_token', 'suite'],
+  ['POST /v2/analytics/organizations/{org}/suites/{suite}/rotate_token', 'suite'],
 ])
 
 const credentialMaker: Readonly<Record<string, string>> = {

@@ -22,6 +22,12 @@ export interface SuiteFields {
   quarantine_days: number
 }
 
+interface TokenFields {
+  token_hash: Buffer
+  token_sealed: Buffer
+  token_key_id: string
+}
+
 export interface SuiteRow extends SuiteFields {
   id: string
   organization_id: string
@@ -144,16 +150,14 @@ export async function holdInOrg(trx: Trx, orgId: string, id: string): Promise<vo
 
 export async function insert(
   trx: Trx,
-  row: Partial<SuiteFields> & {
-    id: string
-    organization_id: string
-    name: string
-    slug: string
-    token_hash: Buffer
-    token_sealed: Buffer
-    token_key_id: string
-    created_by: string
-  },
+  row: Partial<SuiteFields> &
+    TokenFields & {
+      id: string
+      organization_id: string
+      name: string
+      slug: string
+      created_by: string
+    },
 ): Promise<void> {
   await trx.insertInto('test_suites').values(row).execute().catch(refuseTakenSlug)
 }
@@ -162,7 +166,7 @@ export async function updateInOrg(
   trx: Trx,
   orgId: string,
   id: string,
-  change: Partial<SuiteFields>,
+  change: Partial<SuiteFields & TokenFields>,
 ): Promise<void> {
   if (Object.keys(change).length === 0) return
   await trx

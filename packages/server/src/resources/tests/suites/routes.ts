@@ -9,7 +9,8 @@ import { createSuite } from './create.ts'
 import { deleteSuite } from './delete.ts'
 import { presentSuite, presentViewer } from './present.ts'
 import * as suites from './queries.ts'
-import { CreatedSuite, CreateSuite, ShowToken, Suite, UpdateSuite } from './schema.ts'
+import { CreateSuite, ShowToken, Suite, SuiteWithToken, UpdateSuite } from './schema.ts'
+import { rotateToken } from './rotate-token.ts'
 import { openToken } from './token.ts'
 import { updateSuite } from './update.ts'
 
@@ -58,7 +59,7 @@ const createSuiteRoute = route({
   scope: 'write_suites',
   permission: 'admin',
   body: CreateSuite,
-  answers: { 201: CreatedSuite },
+  answers: { 201: SuiteWithToken },
   errors: { 422: 'The body is not valid, or the name is taken.' },
   async handler({ ctx, org, caller, body }) {
     const { row, token } = await createSuite({ ctx, org, caller }, body)
@@ -84,6 +85,20 @@ const updateSuiteRoute = route({
   },
 })
 
+const rotateTokenRoute = route({
+  method: 'POST',
+  url: '/v2/organizations/:org/suites/:suite/rotate_token',
+  summary: 'Give a test suite a new token; the earlier one stops at once',
+  scope: 'write_suites',
+  permission: 'member',
+  answers: { 200: SuiteWithToken },
+  errors: { 403: 'The caller is no administrator, and in no team that manages the suite.' },
+  async handler({ ctx, org, caller, params }) {
+    const { row, token } = await rotateToken({ ctx, org, caller }, params.suite)
+    return ok({ ...presentSuite(ctx.config.url, org.slug, row), api_token: token })
+  },
+})
+
 const deleteSuiteRoute = route({
   method: 'DELETE',
   url: '/v2/organizations/:org/suites/:suite',
@@ -103,10 +118,12 @@ export const suiteRoutes = [
   getSuiteRoute,
   createSuiteRoute,
   updateSuiteRoute,
+  rotateTokenRoute,
   deleteSuiteRoute,
   alsoAt('/v2/analytics/organizations/:org/suites', listSuitesRoute),
   alsoAt('/v2/analytics/organizations/:org/suites/:suite', getSuiteRoute),
   alsoAt('/v2/analytics/organizations/:org/suites', createSuiteRoute),
   alsoAt('/v2/analytics/organizations/:org/suites/:suite', updateSuiteRoute),
+  alsoAt('/v2/analytics/organizations/:org/suites/:suite/rotate_token', rotateTokenRoute),
   alsoAt('/v2/analytics/organizations/:org/suites/:suite', deleteSuiteRoute),
 ]

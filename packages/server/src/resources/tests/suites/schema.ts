@@ -51,7 +51,9 @@ export const Suite = Type.Object(
     }),
     api_token: Type.Optional(
       orNull(
-        text('What results are sent with; only with `show_api_token=true`. Null: the suite is too old.'),
+        text(
+          'What results are sent with; only with `show_api_token=true`. Null: nobody was told it, and `rotate_token` makes one that is.',
+        ),
       ),
     ),
   },
@@ -66,12 +68,12 @@ export const ShowToken = {
   ),
 }
 
-export const CreatedSuite = Type.Object(
+export const SuiteWithToken = Type.Object(
   {
     ...Suite.properties,
     api_token: text('What results are sent with.'),
   },
-  { title: 'CreatedSuite' },
+  { title: 'SuiteWithToken' },
 )
 
 const Name = Type.String({

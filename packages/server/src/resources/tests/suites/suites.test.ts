@@ -214,6 +214,65 @@ describe('PATCH /v2/organizations/:org/suites/:suite', () => {
   })
 })
 
+describe('POST /v2/organizations/:org/suites/:suite/rotate_token', () => {
+  const rotate = ({ path }: Awaited<ReturnType<typeof aTenant>>, token: string) =>
+    app.request('POST', `${path}/unit/rotate_token`, { token })
+
+  it('gives a new token, and the earlier one is refused at once', async () => {
+    const tenant = await aTenant()
+    const { api_token: first, ...made } = (await create(tenant, { name: 'unit' })).body
+    const upload = async (token: unknown) =>
+      (
+        await app.request('POST', '/v1/uploads', {
+          headers: { Authorization: `Token token="${String(token)}"` },
+          body: { format: 'json', run_env: { key: 'k' }, data: [] },
+        })
+      ).status
+    const { status, body } = await rotate(tenant, tenant.admin.token)
+    expect([status, body]).toEqual([200, { ...made, api_token: expect.stringMatching(/^mrst_\w{40}$/) }])
+    expect([await upload(first), await upload(body.api_token)]).toEqual([401, 202])
+    const shown = await app.request('GET', `${tenant.path}/unit?show_api_token=true`, {
+      token: tenant.admin.token,
+    })
+    expect(shown.body.api_token).toBe(body.api_token)
+    expect(await auditTrail(app, tenant.org, 'SUITE_API_TOKEN_REGENERATED')).toMatchObject([
+      { subject: { type: 'Suite', name: 'unit' }, data: {} },
+    ])
+    expect(JSON.stringify(await app.db.selectFrom('audit_events').selectAll().execute())).not.toContain(
+      String(body.api_token),
+    )
+  })
+
+  it('leaves one token that works after two concurrent requests', async () => {
+    const tenant = await aTenant()
+    await create(tenant, { name: 'unit' })
+    const answers = await Promise.all([
+      rotate(tenant, tenant.admin.token),
+      rotate(tenant, tenant.admin.token),
+    ])
+    const { body } = await app.request('GET', `${tenant.path}/unit?show_api_token=true`, {
+      token: tenant.admin.token,
+    })
+    expect(answers.map((answer) => answer.body.api_token)).toContain(body.api_token)
+  })
+
+  it('is for those who manage the suite, with the scope', async () => {
+    const [tenant, other] = [await aTenant(), await aTenant()]
+    const team = await aTeam(app, tenant.org, tenant.admin)
+    const [manager, member] = [await aMember(app, tenant.org), await aMember(app, tenant.org)]
+    await inTeam(app, team, tenant.admin, manager)
+    const { body } = await create(tenant, { name: 'unit', team_ids: [team.id] })
+    const narrow = await aToken(app, tenant.admin, { scopes: ['read_suites'] })
+    for (const token of [member.token, narrow]) expect((await rotate(tenant, token)).status).toBe(403)
+    expect((await rotate(tenant, other.admin.token)).status).toBe(404)
+    const shown = await app.request('GET', `${tenant.path}/unit?show_api_token=true`, {
+      token: manager.token,
+    })
+    expect(shown.body.api_token).toBe(body.api_token)
+    expect((await rotate(tenant, manager.token)).status).toBe(200)
+  })
+})
+
 describe('DELETE /v2/organizations/:org/suites/:suite', () => {
   it('deletes the suite, and its token is no longer accepted', async () => {
     const tenant = await aTenant()
