@@ -47,6 +47,8 @@ const offers = ({ slug, api, cluster, queue, team, ids }: Place, role: Role): Of
   const pipelineSettings = `/${slug}/shown/settings`
   const service = `${api}/services/${ids.service}`
   const servicePage = `${settings}/services/${ids.service}`
+  const suite = `${api}/suites/unit`
+  const suitePage = `/organizations/${slug}/analytics/suites/unit`
   return [
     {
       page: `/${slug}`,
@@ -209,6 +211,19 @@ const offers = ({ slug, api, cluster, queue, team, ids }: Place, role: Role): Of
       name: 'New trusted issuer',
       request: ['POST', `${api}/token_issuers`, {}],
     },
+    {
+      page: `/organizations/${slug}/analytics/suites`,
+      name: 'New suite',
+      request: ['POST', `${api}/suites`, { name: 'Unit' }],
+    },
+    { page: suitePage, name: 'Settings', key: 'settings of a suite', request: ['PATCH', suite, {}] },
+    { page: `${suitePage}/settings`, name: 'New token…', request: ['POST', `${suite}/rotate_token`, {}] },
+    {
+      page: `${suitePage}/settings`,
+      name: 'Show the token',
+      request: ['GET', `${suite}?show_api_token=true`, {}],
+    },
+    { page: `${suitePage}/settings`, name: 'Delete…', request: ['PATCH', suite, {}] },
     { page: `${settings}/rules`, name: 'New rule', request: ['POST', `${api}/rules`, {}] },
     {
       page: `${settings}/templates`,
@@ -278,6 +293,8 @@ async function aPlace(): Promise<Place> {
       for (const pipeline_id of pipelines) await make(`/teams/${id}/pipelines`, { pipeline_id, access_level })
     if (name === 'maintainer') team = id
   }
+  const suite_id = await make('/suites', { name: 'Unit' })
+  await make(`/teams/${team}/suites`, { suite_id, access_level: ['read', 'edit'] })
   const service = await make('/services', {
     provider: 'webhook',
     settings: { url: 'https://hooks.example.com/builds' },

@@ -13,6 +13,8 @@ import { Empty, NotLoaded } from '../../parts/States.tsx'
 import { organizationQuery } from '../../shell/queries.ts'
 import type { SuiteAddress } from '../suite/queries.ts'
 import { updateSuite } from './queries.ts'
+import { SuiteToken } from './SuiteToken.tsx'
+import { DeleteSuite } from './DeleteSuite.tsx'
 import { SuiteTeams } from './SuiteTeams.tsx'
 
 type Suite = Answer<'GET /v2/organizations/{org}/suites/{suite}'>
@@ -51,6 +53,8 @@ export function SuiteSettingsPage() {
       {organization.data?.viewer?.may.view_teams === true && (
         <SuiteTeams address={address} suiteId={suite.data.id} />
       )}
+      <SuiteToken address={address} />
+      <DeleteSuite address={address} name={suite.data.name} />
     </Page>
   )
 }

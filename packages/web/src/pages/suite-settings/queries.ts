@@ -13,6 +13,15 @@ export type Level = 'read' | 'edit'
 export const updateSuite = (params: SuiteAddress, body: Change) =>
   call(`PATCH ${suite}`, { params: { ...params }, body })
 
+/** Only on demand, so that it is not kept with the other answers. */
+export const readToken = (params: SuiteAddress) =>
+  call(`GET ${suite}`, { params: { ...params }, query: { show_api_token: true } })
+
+export const rotateToken = (params: SuiteAddress) =>
+  call(`POST ${suite}/rotate_token`, { params: { ...params } })
+
+export const deleteSuite = (params: SuiteAddress) => call(`DELETE ${suite}`, { params: { ...params } })
+
 export const suiteTeamsQuery = (params: SuiteAddress) =>
   listQuery(`GET ${suite}/teams`, { params: { ...params }, query: { per_page: 100 } })
 

@@ -1,4 +1,13 @@
+import { call } from '../../api/call.ts'
+import type { Operations } from '../../api/operations.ts'
 import { listQuery } from '../../api/queries.ts'
 
+const suites = '/v2/organizations/{org}/suites'
+
+type NewSuite = NonNullable<Operations[`POST ${typeof suites}`]['body']>
+
 export const suitesQuery = (org: string) =>
-  listQuery('GET /v2/organizations/{org}/suites', { params: { org }, query: { per_page: 100 } })
+  listQuery(`GET ${suites}`, { params: { org }, query: { per_page: 100 } })
+
+export const createSuite = (org: string, body: NewSuite, idempotencyKey: string) =>
+  call(`POST ${suites}`, { params: { org }, body, idempotencyKey })
