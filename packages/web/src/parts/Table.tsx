@@ -17,6 +17,7 @@ const looks = {
   optional: styles.optional,
   aside: `${styles.optional} muted`,
   number: `${styles.right} muted`,
+  'aside-number': `${styles.optional} ${styles.right} muted`,
 }
 
 interface Props<Row> {

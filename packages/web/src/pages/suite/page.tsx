@@ -97,8 +97,12 @@ function Tests({ address, view, q }: TestsProps) {
           { head: 'Owner', look: 'aside', render: ({ owner }) => owner ?? '–' },
           { head: 'Passes', look: 'number', render: ({ reliability }) => shownShare(reliability) },
           { head: 'Takes', look: 'number', render: ({ duration_avg: seconds }) => shownSeconds(seconds) },
-          { head: 'p95', look: 'aside', render: ({ duration_p95: seconds }) => shownSeconds(seconds) },
-          { head: 'Runs', look: 'aside', render: ({ executions_count: count }) => count.toLocaleString() },
+          { head: 'p95', look: 'aside-number', render: ({ duration_p95: seconds }) => shownSeconds(seconds) },
+          {
+            head: 'Runs',
+            look: 'aside-number',
+            render: ({ executions_count: count }) => count.toLocaleString(),
+          },
           { head: 'Failed last', look: 'aside', render: ({ last_failed_on: day }) => day ?? '–' },
         ]}
       />

@@ -7,9 +7,19 @@ import { forbidden } from '../../../lib/errors.ts'
 import { IncludeViewer } from '../../schema.ts'
 import { createSuite } from './create.ts'
 import { deleteSuite } from './delete.ts'
+import { listFigures, type FiguresRow } from './figures.ts'
+import { presentFigures } from './present-figures.ts'
 import { presentSuite, presentViewer } from './present.ts'
 import * as suites from './queries.ts'
-import { CreateSuite, ShowToken, Suite, SuiteWithToken, UpdateSuite } from './schema.ts'
+import {
+  CreateSuite,
+  IncludeFigures,
+  ListedSuite,
+  ShowToken,
+  Suite,
+  SuiteWithToken,
+  UpdateSuite,
+} from './schema.ts'
 import { rotateToken } from './rotate-token.ts'
 import { openToken } from './token.ts'
 import { updateSuite } from './update.ts'
@@ -20,12 +30,20 @@ const listSuitesRoute = route({
   summary: 'List test suites, oldest first',
   scope: 'read_suites',
   permission: 'member',
+  query: IncludeFigures,
   paging: 'pages',
-  answers: { 200: Type.Array(Suite) },
-  async handler({ ctx, org, caller, url }) {
+  answers: { 200: Type.Array(ListedSuite) },
+  async handler({ ctx, org, caller, query, url }) {
     const page = readPage(url)
     const rows = await suites.listInOrg(ctx.db, org, caller, page)
-    return pageAnswer(page, rows, (row) => presentSuite(ctx.config.url, org.slug, row))
+    const ids = rows.map(({ id }) => id)
+    const figures = query.include_figures
+      ? await listFigures(ctx.db, org, caller, ids, ctx.now())
+      : new Map<string, FiguresRow>()
+    return pageAnswer(page, rows, (row) => ({
+      ...presentSuite(ctx.config.url, org.slug, row),
+      ...presentFigures(ctx.config.url, org.slug, row.slug, figures.get(row.id)),
+    }))
   },
 })
 

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import {
   boolean,
+  count,
   integer,
   oneOf,
   optional,
@@ -11,6 +12,7 @@ import {
   uuid,
   viewerOf,
 } from '../../schema.ts'
+import { runResult, runState } from '../test_runs/schema.ts'
 import { UserOrNull } from '../../people/user/schema.ts'
 
 const onSameCommit = 'Whether a test that failed and passed with one commit is flaky.'
@@ -59,6 +61,52 @@ export const Suite = Type.Object(
   },
   { title: 'Suite' },
 )
+
+const counted = 'in the newest 200 runs of the last 7 days'
+
+export const SuiteFigures = Type.Object(
+  {
+    tests_count: count('How many tests the suite knows: those that ran in the last 90 days.'),
+    flaky_count: count('How many tests have the label `flaky`.'),
+    muted_count: count('How many tests are muted.'),
+    skipped_count: count('How many tests are skipped.'),
+    reliability: orNull(
+      Type.Number({
+        description: `Share of the results that passed, of those that passed or failed, ${counted}; null: none did.`,
+      }),
+    ),
+    duration_p50: orNull(
+      Type.Number({
+        description: `Half of the runs took at most so many seconds, all tests together, ${counted}; null: none has a duration.`,
+      }),
+    ),
+    last_run: orNull(
+      Type.Object({
+        id: Uuid,
+        url: text('Address of the run in the API.'),
+        web_url: text('The page of the build of the run, or of the suite where the run has none.'),
+        state: runState,
+        result: runResult,
+        branch: orNull(Type.String()),
+        created_at: Timestamp,
+      }),
+      'The newest run; null: there is none.',
+    ),
+  },
+  {
+    description:
+      'What is known of its tests and runs, of those that the caller may see and without builds of forks. Only with `include_figures=true`.',
+  },
+)
+
+export const ListedSuite = Type.Object(
+  { ...Suite.properties, figures: Type.Optional(SuiteFigures) },
+  { title: 'ListedSuite' },
+)
+
+export const IncludeFigures = {
+  include_figures: Type.Optional(boolean('Add `figures`: counts of tests, and the last run. Default false.')),
+}
 
 export const ShowToken = {
   show_api_token: Type.Optional(

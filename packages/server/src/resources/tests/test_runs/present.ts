@@ -10,17 +10,9 @@ export function presentRun(url: string, orgSlug: string, run: RunRow): Static<ty
   const { passed_count, failed_count, skipped_count, unknown_count } = run
   const results_count = passed_count + failed_count + skipped_count + unknown_count
   return {
-    id: run.id,
-    url: runUrl(url, orgSlug, run.suite_slug, run.id),
-    web_url:
-      run.build_path === null
-        ? suiteWebUrl(url, orgSlug, run.suite_slug)
-        : `${url}/${orgSlug}/${run.build_path}`,
+    ...presentRunOutline(url, orgSlug, run),
     suite: { id: run.suite_id, slug: run.suite_slug },
     build_id: run.build_id,
-    state: run.is_running ? 'running' : 'finished',
-    result: resultOf(run, results_count),
-    branch: run.branch,
     commit_sha: run.commit_sha,
     results_count,
     passed_count,
@@ -29,15 +21,42 @@ export function presentRun(url: string, orgSlug: string, run: RunRow): Static<ty
     unknown_count,
     duration: run.duration_seconds,
     failures: run.failures,
-    created_at: run.created_at,
     updated_at: run.updated_at,
   }
 }
 
-function resultOf({ failed_count, is_running }: RunRow, results: number): Static<typeof TestRun>['result'] {
-  if (failed_count > 0) return 'failed'
-  if (is_running) return 'pending'
-  return results === 0 ? 'stale' : 'passed'
+type Outline = Pick<
+  RunRow,
+  | 'id'
+  | 'suite_slug'
+  | 'build_path'
+  | 'is_running'
+  | 'branch'
+  | 'created_at'
+  | 'passed_count'
+  | 'failed_count'
+  | 'skipped_count'
+  | 'unknown_count'
+>
+
+/** What lists of other things say of a run. */
+export const presentRunOutline = (url: string, orgSlug: string, run: Outline) => ({
+  id: run.id,
+  url: runUrl(url, orgSlug, run.suite_slug, run.id),
+  web_url:
+    run.build_path === null
+      ? suiteWebUrl(url, orgSlug, run.suite_slug)
+      : `${url}/${orgSlug}/${run.build_path}`,
+  state: run.is_running ? ('running' as const) : ('finished' as const),
+  result: resultOf(run),
+  branch: run.branch,
+  created_at: run.created_at,
+})
+
+function resultOf(run: Outline): Static<typeof TestRun>['result'] {
+  if (run.failed_count > 0) return 'failed'
+  if (run.is_running) return 'pending'
+  return run.passed_count + run.skipped_count + run.unknown_count === 0 ? 'stale' : 'passed'
 }
 
 export function presentFailedExecution(

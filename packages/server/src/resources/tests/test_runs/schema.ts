@@ -30,6 +30,13 @@ const TestFailure = Type.Object(
 
 const CommitSha = orNull(text('Commit that was tested; null when the sender did not say.'))
 
+export const runState = oneOf(['running', 'finished'], 'A run goes on for as long as its build does.')
+
+export const runResult = oneOf(
+  ['pending', 'passed', 'failed', 'stale'],
+  '`failed` as soon as one test has failed; `stale` when the run ended without a result.',
+)
+
 export const TestRun = Type.Object(
   {
     id: Uuid,
@@ -37,11 +44,8 @@ export const TestRun = Type.Object(
     web_url: text('The page of the build of the run, or of the suite where the run has none.'),
     suite: Type.Object({ id: Uuid, slug: Type.String() }, { description: 'The test suite.' }),
     build_id: orNull(uuid('UUID of the build that the tests ran in; null when there is none.')),
-    state: oneOf(['running', 'finished'], 'A run goes on for as long as its build does.'),
-    result: oneOf(
-      ['pending', 'passed', 'failed', 'stale'],
-      '`failed` as soon as one test has failed; `stale` when the run ended without a result.',
-    ),
+    state: runState,
+    result: runResult,
     branch: TextOrNull,
     commit_sha: CommitSha,
     results_count: count('How many results there are.'),

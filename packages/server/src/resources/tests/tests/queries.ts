@@ -278,7 +278,7 @@ export async function findByName(
 }
 
 /** For queries with `tests t`: whether the caller sees any result of it. */
-const isVisibleTest = (org: Organization, caller: Caller) =>
+export const isVisibleTest = (org: Organization, caller: Caller) =>
   hasFullAccess(org)
     ? sql`true`
     : sql`exists (
