@@ -105,6 +105,15 @@ export async function openTab(context: BrowserContext): Promise<Pick<Visit, 'pag
   return { page, complaints }
 }
 
+/** Messages offer to undo for eight seconds, which may be too short for a slow machine. Call it before the page is opened. */
+export const keepMessages = (page: Page): Promise<unknown> =>
+  page.addInitScript(() => {
+    const start = globalThis.setTimeout
+    const longer = (work: (...given: unknown[]) => void, ms = 0, ...given: unknown[]) =>
+      start(work, ms < 5000 ? ms : ms * 100, ...given)
+    Object.assign(globalThis, { setTimeout: longer })
+  })
+
 /** Signs in with an access token, and ends at `path`. */
 export async function signIn(
   { page }: Pick<Visit, 'page'>,

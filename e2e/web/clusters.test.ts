@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { theServer, type Client } from '../millrace.ts'
-import { signIn, visit, withBrowser } from './browser.ts'
+import { keepMessages, signIn, visit, withBrowser } from './browser.ts'
 import { anOrganization, aPerson, type NewOrganization } from './new-organization.ts'
 import { aScene } from './scene.ts'
 
@@ -105,6 +105,7 @@ withBrowser.describe('a cluster in the browser', () => {
     const cluster = `${api}/clusters/${id}`
     const tab = await visit()
     const { page } = tab
+    await keepMessages(page)
     await signIn(tab, { url, token: admin }, `/organizations/${slug}/clusters/${id}/tokens`)
     await page.getByRole('button', { name: 'New token' }).click()
     await hasFocus(page, 'Description')

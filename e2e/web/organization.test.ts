@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
-import { signIn, visit, withBrowser } from './browser.ts'
+import { keepMessages, signIn, visit, withBrowser } from './browser.ts'
 import { anOrganization, aPerson } from './new-organization.ts'
 
 const dialogOf = (page: Page) => page.getByRole('dialog')
@@ -97,6 +97,7 @@ withBrowser.describe('an organization in the browser', () => {
     expect(await server.post(`${api}/pipelines`, pipeline, admin)).toMatchObject({ status: 201 })
     const tab = await visit()
     const { page } = tab
+    await keepMessages(page)
     await signIn(tab, { url, token: admin }, `/organizations/${slug}/settings/teams`)
     await page.getByText('Teams are off').waitFor()
     await page.getByRole('button', { name: 'New team' }).click()
@@ -135,8 +136,11 @@ withBrowser.describe('an organization in the browser', () => {
     expect((await server.get(team, admin)).body['members_can_create_pipelines']).toBe(true)
 
     await page.getByRole('button', { name: 'Remove Ada' }).click()
+    await said(page, 'Ada has left the team.')
+    expect(await page.getByRole('button', { name: 'Remove Ada' }).count()).toBe(0)
     await page.getByRole('button', { name: 'Undo' }).click()
     await page.getByRole('button', { name: 'Remove Ada' }).waitFor()
+    expect((await server.get(`${team}/members`, admin)).body['0']?.['role']).toBe('maintainer')
     await page.getByRole('button', { name: 'Delete…' }).click()
     await dialogOf(page).getByRole('button', { name: 'Delete this team' }).click()
     await page.waitForURL(`${url}/organizations/${slug}/settings/teams`)

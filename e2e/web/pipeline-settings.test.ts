@@ -1,7 +1,7 @@
 // A pipeline's settings in one visit, each change looked up in the API.
 import { expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
-import { signIn, visit, withBrowser } from './browser.ts'
+import { keepMessages, signIn, visit, withBrowser } from './browser.ts'
 import { anOrganization } from './new-organization.ts'
 
 const said = (page: Page, text: string | RegExp) => page.getByRole('status').getByText(text).first().waitFor()
@@ -43,6 +43,7 @@ withBrowser.describe('the settings of a pipeline', () => {
         .click()
 
     // General: a new name keeps the address, a new address moves the page.
+    await keepMessages(page)
     await signIn(tab, server, `/${slug}/settings-${unique}`)
     await page.getByRole('main').getByRole('link', { name: 'Settings' }).click()
     await page.waitForURL(`${url}/${slug}/settings-${unique}/settings/general`)

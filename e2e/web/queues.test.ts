@@ -1,17 +1,9 @@
 import { expect, it } from 'vitest'
 import { eventually, theServer } from '../millrace.ts'
-import { signIn, visit, withBrowser } from './browser.ts'
+import { keepMessages, signIn, visit, withBrowser } from './browser.ts'
 import { aScene } from './scene.ts'
 
 const steps = 'steps: [{ label: One, command: a }, { label: Two, command: b }]'
-
-/** The page offers to undo for eight seconds, which may be too short for a slow machine. */
-function prolongTimers(): void {
-  const start = globalThis.setTimeout
-  const longer = (work: (...given: unknown[]) => void, ms = 0, ...given: unknown[]) =>
-    start(work, ms < 5000 ? ms : ms * 100, ...given)
-  Object.assign(globalThis, { setTimeout: longer })
-}
 
 withBrowser.describe('a queue', () => {
   it('is paused with a reason and resumed, also by Undo', async () => {
@@ -20,7 +12,7 @@ withBrowser.describe('a queue', () => {
     const isPaused = async () => String((await server.get(scene.queueApi)).body['dispatch_paused'])
     const tab = await visit()
     const { page } = tab
-    await page.addInitScript(prolongTimers)
+    await keepMessages(page)
     await signIn(tab, server, scene.queuePage)
     const pause = page.getByRole('button', { name: 'Pause dispatch…' })
     const dialog = page.getByRole('dialog')

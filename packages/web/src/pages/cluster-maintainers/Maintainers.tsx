@@ -44,13 +44,13 @@ export function Maintainers({ address, mayManage, maySeePeople }: Props) {
   const remove = async (maintainer: Maintainer) => {
     try {
       await deleteMaintainer(address, maintainer.id)
+      await reload()
       showToast(`${maintainer.actor.name} is no maintainer any more.`, {
         undo: () => void add(actorOf(maintainer)).catch(showFailure),
       })
     } catch (error) {
       showFailure(error)
     }
-    await reload()
   }
   const common = {
     present: new Set(rows?.map(({ actor }) => actor.id)),

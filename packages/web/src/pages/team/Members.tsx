@@ -25,23 +25,19 @@ export function Members({ address, mayManage }: { address: TeamAddress; mayManag
   const [isAdding, setAdding] = useState(false)
   const rows = list.data?.pages.flatMap((page) => page.rows.map((row) => ({ ...row, id: row.user_id })))
   const reload = () => queryClient.invalidateQueries({ queryKey: teamMembersQuery(address).queryKey })
-  const add = async (user: string) => {
-    await addMember(address, user)
+  const add = async (user: string, role?: TeamMember['role']) => {
+    await addMember(address, user, role)
     await reload()
   }
   const remove = async ({ user_id: user, user_name: name, role }: TeamMember) => {
     try {
       await deleteTeamMember(address, user)
-      const undo = async () => {
-        await add(user)
-        await updateTeamMember(address, user, role)
-        await reload()
-      }
-      showToast(`${name} has left the team.`, { undo: () => void undo().catch(showFailure) })
+      // Whoever takes it back sees first that it was done.
+      await reload()
+      showToast(`${name} has left the team.`, { undo: () => void add(user, role).catch(showFailure) })
     } catch (error) {
       showFailure(error)
     }
-    await reload()
   }
   return (
     <>
@@ -93,7 +89,7 @@ export function Members({ address, mayManage }: { address: TeamAddress; mayManag
           find={(text, signal) => findMembers(address.org, text, signal)}
           findKey={findMembersKey(address.org)}
           present={new Set(rows?.map(({ id }) => id))}
-          onAdd={add}
+          onAdd={(user) => add(user)}
           onClose={() => setAdding(false)}
         />
       )}

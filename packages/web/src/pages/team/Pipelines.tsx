@@ -27,25 +27,20 @@ export function Pipelines({ address, mayManage }: { address: TeamAddress; mayMan
   const [isAdding, setAdding] = useState(false)
   const rows = list.data?.pages.flatMap((page) => page.rows.map((row) => ({ ...row, id: row.pipeline_id })))
   const reload = () => queryClient.invalidateQueries({ queryKey: teamPipelinesQuery(address).queryKey })
-  const add = async (id: string) => {
-    await addPipeline(address, id)
+  const add = async (id: string, access?: TeamPipeline['access_level']) => {
+    await addPipeline(address, id, access)
     await reload()
   }
   const remove = async ({ pipeline_id: id, pipeline_name: name, access_level: access }: TeamPipeline) => {
     try {
       await deleteTeamPipeline(address, id)
-      const undo = async () => {
-        await add(id)
-        await updateTeamPipeline(address, id, access)
-        await reload()
-      }
+      await reload()
       showToast(`The team has no access to ${name} any more.`, {
-        undo: () => void undo().catch(showFailure),
+        undo: () => void add(id, access).catch(showFailure),
       })
     } catch (error) {
       showFailure(error)
     }
-    await reload()
   }
   return (
     <>
@@ -108,7 +103,7 @@ export function Pipelines({ address, mayManage }: { address: TeamAddress; mayMan
           find={(text, signal) => findPipelines(address.org, text, signal)}
           findKey={findPipelinesKey(address.org)}
           present={new Set(rows?.map(({ id }) => id))}
-          onAdd={add}
+          onAdd={(id) => add(id)}
           onClose={() => setAdding(false)}
         />
       )}

@@ -30,8 +30,9 @@ export const deleteTeam = (params: TeamAddress) => call(`DELETE ${team}`, { para
 export const teamMembersQuery = (params: TeamAddress) =>
   listQuery(`GET ${team}/members`, { params, query: { per_page: 100 } })
 
-export const addMember = (params: TeamAddress, user: string) =>
-  call(`POST ${team}/members`, { params, body: { user_id: user } })
+/** Without a role, the member gets the one that the team gives to those who join. */
+export const addMember = (params: TeamAddress, user: string, role?: TeamMember['role']) =>
+  call(`POST ${team}/members`, { params, body: { user_id: user, ...(role === undefined ? {} : { role }) } })
 
 export const updateTeamMember = (params: TeamAddress, user: string, role: TeamMember['role']) =>
   call(`PATCH ${team}/members/{user}`, { params: { ...params, user }, body: { role } })
@@ -42,8 +43,11 @@ export const deleteTeamMember = (params: TeamAddress, user: string) =>
 export const teamPipelinesQuery = (params: TeamAddress) =>
   listQuery(`GET ${team}/pipelines`, { params, query: { per_page: 100 } })
 
-export const addPipeline = (params: TeamAddress, id: string) =>
-  call(`POST ${team}/pipelines`, { params, body: { pipeline_id: id, access_level: 'build_and_read' } })
+export const addPipeline = (
+  params: TeamAddress,
+  id: string,
+  access_level: TeamPipeline['access_level'] = 'build_and_read',
+) => call(`POST ${team}/pipelines`, { params, body: { pipeline_id: id, access_level } })
 
 export const updateTeamPipeline = (
   params: TeamAddress,

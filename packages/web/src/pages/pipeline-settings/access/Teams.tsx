@@ -21,8 +21,8 @@ export function Teams({ address, pipeline, mayEdit }: Props) {
     await reload()
   }
   const add = async (team: string, level?: PipelineTeam['access_level']) => {
-    await addPipeline({ org, team }, pipeline.id)
-    await (level === undefined ? reload() : change(team, level))
+    await addPipeline({ org, team }, pipeline.id, level)
+    await reload()
   }
   const remove = async (team: string) => {
     await deleteTeamPipeline({ org, team }, pipeline.id)
