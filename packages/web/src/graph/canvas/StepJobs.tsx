@@ -10,7 +10,8 @@ import { failedFirst, sortJobs } from '../jobs/sort-jobs.ts'
 import styles from './StepJobs.module.css'
 import { useStepSummary } from '../jobs/use-job-table.ts'
 import { countStyle, rowStyle, useRowWindow } from '../rows/use-row-window.ts'
-import { toJobRow, useNewestJob, useFrozenRows } from '../rows/use-frozen-rows.ts'
+import { useFrozenRows } from '../../parts/rows/use-frozen-rows.ts'
+import { toJobRow, useNewestJob } from '../rows/use-job-rows.ts'
 import { selectOnClick, type ViewProps } from '../view.ts'
 
 interface Props extends ViewProps {

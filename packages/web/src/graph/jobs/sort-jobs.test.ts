@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { JobTable } from './job-table.ts'
 import { sampleGraph, sampleJob } from '../../../test/sample-graph.ts'
 import { failedFirst, filterJobs, formatSort, parseSort, sortJobs } from './sort-jobs.ts'
-import { keepOrder, isSameOrder } from '../rows/frozen-order.ts'
+import { keepOrder, isSameOrder } from '../../parts/rows/frozen-order.ts'
 
 const jobs = new JobTable(
   sampleGraph(

@@ -1,7 +1,8 @@
 import { useCallback, useMemo, useState, type ReactNode } from 'react'
 import type { Bucket } from '../jobs/buckets.ts'
 import { useListKeys } from '../../parts/list-keys.ts'
-import { UpdateRowsButton } from '../rows/UpdateRowsButton.tsx'
+import { UpdateRowsButton } from '../../parts/rows/UpdateRowsButton.tsx'
+import { useFrozenRows } from '../../parts/rows/use-frozen-rows.ts'
 import type { JobTable } from '../jobs/job-table.ts'
 import type { Job } from '../jobs/job.ts'
 import rows from '../rows/Rows.module.css'
@@ -9,7 +10,7 @@ import { SummaryHeading, SummaryJob } from './SummaryRow.tsx'
 import { summaryRows, type SummaryRow } from './summary-rows.ts'
 import { useJobTable } from '../jobs/use-job-table.ts'
 import { countStyle, useRowWindow } from '../rows/use-row-window.ts'
-import { useFrozenRows, useSelectionInPlace } from '../rows/use-frozen-rows.ts'
+import { useSelectionInPlace } from '../rows/use-job-rows.ts'
 import { useStableSelect, type ViewProps } from '../view.ts'
 
 interface Props extends ViewProps {

@@ -1,6 +1,6 @@
 import type { JobTable } from '../jobs/job-table.ts'
 import type { Job } from '../jobs/job.ts'
-import { toJobRow, type JobRow } from '../rows/use-frozen-rows.ts'
+import { toJobRow, type JobRow } from '../rows/use-job-rows.ts'
 
 /** The row of a job, then those of its earlier attempts, the newest first. */
 export const attemptRows = (table: JobTable, newest: Job): JobRow[] => [

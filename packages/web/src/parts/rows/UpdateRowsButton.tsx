@@ -1,5 +1,5 @@
-import { Button } from '../../parts/Button.tsx'
-import styles from './Rows.module.css'
+import { Button } from '../Button.tsx'
+import styles from './UpdateRowsButton.module.css'
 
 /** A list keeps its order while somebody points at it. This shows the new order. */
 export const UpdateRowsButton = ({ onUpdate }: { onUpdate: () => void }) => (
