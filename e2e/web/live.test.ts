@@ -42,6 +42,56 @@ withBrowser.describe('live updates', () => {
     expect(tab.complaints).toEqual([])
   })
 
+  it('leave the pipeline under the pointer in its place, also in a list by the last build', async () => {
+    const server = theServer()
+    const unique = Date.now().toString(36)
+    const one = 'steps: [{ label: One, command: a }]'
+    const older = await aScene(server, { steps: one, name: `Older ${unique}` })
+    await aScene(server, { steps: one, name: `Newer ${unique}` })
+    const tab = await visit()
+    await signIn(tab, server, `/default?sort=last&q=${unique}`)
+    const { page } = tab
+    const row = page
+      .getByRole('listitem')
+      .filter({ has: page.getByRole('link', { name: `Older ${unique}` }) })
+    await row.hover()
+    const before = await row.boundingBox()
+    const builds = older.api.replace(/\/\d+$/, '')
+    await server.post(builds, { commit: 'HEAD', branch: 'main', message: 'The newest' })
+    await row.getByRole('link', { name: /^#2 / }).waitFor()
+    const held = page.getByRole('button', { name: 'The list has changed · Update' })
+    await held.waitFor()
+    expect(await row.boundingBox()).toEqual(before)
+    await page.mouse.move(1, 1)
+    await held.waitFor({ state: 'detached' })
+    expect(
+      await page.getByRole('list', { name: 'Pipelines' }).getByRole('listitem').first().textContent(),
+    ).toContain(`Older ${unique}`)
+    expect(tab.complaints).toEqual([])
+  })
+
+  it('leave the job under the pointer in its place on the page of an agent', async () => {
+    const server = theServer()
+    const scene = await aScene(server, { steps })
+    const first = await scene.begin()
+    await first.finish(0)
+    const { body } = await server.get(`${scene.api}/jobs/${first.id}`)
+    const tab = await visit()
+    await signIn(tab, server, new URL(String(body['agent']?.['web_url'])).pathname)
+    const { page } = tab
+    const jobs = page.getByRole('table', { name: 'Jobs of this agent' })
+    const row = jobs.getByRole('row', { name: first.name })
+    await row.hover()
+    const before = await row.boundingBox()
+    const second = await scene.begin()
+    const held = page.getByRole('button', { name: 'The list has changed · Update' })
+    await held.waitFor()
+    expect(await row.boundingBox()).toEqual(before)
+    await page.mouse.move(1, 1)
+    await jobs.getByRole('row', { name: second.name }).getByText('Runs now').waitFor()
+    expect(tab.complaints).toEqual([])
+  })
+
   it('reach ten tabs over one stream', async () => {
     const server = theServer()
     const scene = await aScene(server, { steps: 'steps: [{ label: One, command: a }]' })

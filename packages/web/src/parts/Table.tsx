@@ -1,6 +1,8 @@
 import { showLabel } from './labels.ts'
 import { useListKeys, useRowStops } from './list-keys.ts'
-import type { ReactNode } from 'react'
+import { UpdateRowsButton } from './rows/UpdateRowsButton.tsx'
+import { useFrozenRows } from './rows/use-frozen-rows.ts'
+import { useMemo, type ReactNode } from 'react'
 import styles from './Table.module.css'
 
 export interface Column<Row> {
@@ -26,11 +28,26 @@ interface Props<Row> {
   columns: ReadonlyArray<Column<Row>>
   /** The button at the end of a row. */
   renderAction?: (row: Row) => ReactNode
+  /** Its rows come and go by themselves. They keep their places while somebody points at them. */
+  isLive?: boolean
+}
+
+interface Keyed<Row> {
+  key: string
+  row: Row
 }
 
 /** A table that is read more than compared. */
-export function Table<Row extends { id: string }>({ label, rows, columns, renderAction }: Props<Row>) {
+export function Table<Row extends { id: string }>({
+  label,
+  rows: now,
+  columns,
+  renderAction,
+  isLive = false,
+}: Props<Row>) {
   useListKeys()
+  const keyed = useMemo(() => now.map((row): Keyed<Row> => ({ key: row.id, row })), [now])
+  const { rows, isOutdated, update, handlers } = useFrozenRows(keyed, label, same)
   const rowStops = useRowStops<HTMLTableElement>()
   return (
     <div className={`card ${styles.scroll}`}>
@@ -49,9 +66,9 @@ export function Table<Row extends { id: string }>({ label, rows, columns, render
             )}
           </tr>
         </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.id} data-list-row>
+        <tbody {...(isLive ? handlers : {})}>
+          {rows.map(({ key, row }) => (
+            <tr key={key} data-list-row>
               {columns.map(({ head, render, titleOf, look }) => (
                 <td
                   key={head}
@@ -67,8 +84,12 @@ export function Table<Row extends { id: string }>({ label, rows, columns, render
           ))}
         </tbody>
       </table>
+      {isOutdated && <UpdateRowsButton onUpdate={update} isOnScreen />}
     </div>
   )
 }
+
+/** What has left the list stays as it was. */
+const same = <Row,>(row: Keyed<Row>) => row
 
 const shown = (cell: ReactNode) => (typeof cell === 'string' ? showLabel(cell) : cell)

@@ -19,6 +19,7 @@ export function PastJobs({ org, agent }: { org: string; agent: string }) {
     <>
       <Table
         label="Jobs of this agent"
+        isLive
         rows={jobs}
         columns={[
           {

@@ -15,6 +15,7 @@ interface Props {
 export const AgentTable = ({ agents, withQueue = true }: Props) => (
   <Table
     label="Agents"
+    isLive
     rows={orderAgents(agents)}
     columns={[
       { head: 'State', render: (agent) => <StateBadge kind="agent" {...stateOf(agent)} /> },

@@ -1,6 +1,8 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { useListKeys } from '../../parts/list-keys.ts'
+import { UpdateRowsButton } from '../../parts/rows/UpdateRowsButton.tsx'
+import { useFrozenRows } from '../../parts/rows/use-frozen-rows.ts'
 import { usePhone } from '../../parts/use-media.ts'
 import type { Order } from './choose.ts'
 import { PipelineHeadings } from './PipelineHeadings.tsx'
@@ -13,6 +15,8 @@ interface Props {
   pipelines: readonly Pipeline[]
   trends: ReadonlyMap<string, Trend>
   order: Order
+  /** Changes when somebody asks for other pipelines or another order. */
+  request: string
   onOrder: (order: Order) => void
   onFavorite: (pipeline: Pipeline, isFavorite: boolean) => void
 }
@@ -20,9 +24,16 @@ interface Props {
 const wide = 41
 const narrow = 61
 
+interface Keyed {
+  key: string
+  pipeline: Pipeline
+}
+
 /** Only the rows on screen are in the document, so that a thousand pipelines cost as much as thirty. */
-export function PipelineList({ org, pipelines, trends, order, onOrder, onFavorite }: Props) {
+export function PipelineList({ org, pipelines: now, trends, order, request, onOrder, onFavorite }: Props) {
   useListKeys()
+  const keyed = useMemo(() => now.map((pipeline): Keyed => ({ key: pipeline.id, pipeline })), [now])
+  const { rows: pipelines, isOutdated, update, handlers } = useFrozenRows(keyed, request, same)
   const list = useRef<HTMLUListElement>(null)
   const isNarrow = usePhone()
   const [offset, setOffset] = useState(0)
@@ -32,7 +43,7 @@ export function PipelineList({ org, pipelines, trends, order, onOrder, onFavorit
     estimateSize: () => (isNarrow ? narrow : wide),
     overscan: 10,
     scrollMargin: offset,
-    getItemKey: (index) => pipelines[index]?.id ?? index,
+    getItemKey: (index) => pipelines[index]?.key ?? index,
   })
   useEffect(() => rows.measure(), [rows, isNarrow])
   return (
@@ -44,9 +55,10 @@ export function PipelineList({ org, pipelines, trends, order, onOrder, onFavorit
         aria-label="Pipelines"
         data-frozen-on-hover
         style={{ height: rows.getTotalSize() }}
+        {...handlers}
       >
         {rows.getVirtualItems().map(({ index, key, start }) => {
-          const pipeline = pipelines[index]
+          const pipeline = pipelines[index]?.pipeline
           return (
             pipeline !== undefined && (
               <li
@@ -68,6 +80,10 @@ export function PipelineList({ org, pipelines, trends, order, onOrder, onFavorit
           )
         })}
       </ul>
+      {isOutdated && <UpdateRowsButton onUpdate={update} isOnScreen />}
     </div>
   )
 }
+
+/** A pipeline that has left the list stays as it was. */
+const same = (row: Keyed) => row

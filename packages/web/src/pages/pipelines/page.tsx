@@ -71,6 +71,7 @@ export function PipelinesPage() {
           pipelines={shown}
           trends={trendOf}
           order={search.sort ?? 'name'}
+          request={JSON.stringify(search)}
           onOrder={(order) => {
             const { sort: _, ...others } = search
             change({ ...others, ...(order === 'name' ? {} : { sort: order }) })
