@@ -1,8 +1,17 @@
 // What the page of a build says of its state, its people and its jobs.
+import type { Locator } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { eventually, theServer } from '../millrace.ts'
 import { signIn, visit, withBrowser } from './browser.ts'
 import { aScene, rowsOf } from './scene.ts'
+
+/** What is seen of a bar beside its colour and its height. */
+const shapeOf = (bar: Locator): Promise<string> =>
+  bar.evaluate((element) => {
+    const { clipPath, backgroundImage, backgroundColor, boxShadow } = getComputedStyle(element)
+    const withoutColours = `${backgroundImage} ${boxShadow}`.replaceAll(/(?:oklch|rgba?|color)\([^)]*\)/g, '')
+    return `${clipPath} ${withoutColours} ${backgroundColor === 'rgba(0, 0, 0, 0)' ? 'hollow' : 'filled'}`
+  })
 
 withBrowser.describe('a build', () => {
   it('says beside Blocked that it has failed, in its header, in lists and in the tab', async () => {
@@ -32,6 +41,52 @@ withBrowser.describe('a build', () => {
     )
     await page.goto(`${server.url}/default/${scene.pipeline}`)
     await page.getByRole('list', { name: 'Builds' }).getByText('so far failed').waitFor()
+    expect(tab.complaints).toEqual([])
+  })
+
+  it('shows its state without colour too, as a badge and as a bar', async () => {
+    const server = theServer()
+    const scene = await aScene(server, {
+      steps: `steps:
+  - { label: Tests, command: make }
+  - { block: Ship it?, if: 'build.message == "Blocked"' }
+`,
+    })
+    const builds = scene.api.replace(/\/\d+$/, '')
+    const next = async (message: string) => {
+      const { body } = await server.post(builds, { commit: 'HEAD', branch: 'main', message })
+      return `${builds}/${String(body['number'])}`
+    }
+    await (await scene.begin()).finish(0)
+    await next('Failed')
+    await (await scene.begin()).finish(1)
+    await server.put(`${await next('Canceled')}/cancel`, {})
+    const blocked = await next('Blocked')
+    await (await scene.begin()).finish(0)
+    await next('Passed again')
+    await (await scene.begin()).finish(0)
+    await next('Running')
+    await scene.begin()
+    await eventually('one is blocked', async () => (await server.get(blocked)).body['blocked'])
+    const tab = await visit()
+    const { page } = tab
+    await signIn(tab, server, `/default/${scene.pipeline}`)
+    const bars = page.getByRole('group', { name: 'Last builds' })
+    await bars.getByRole('link', { name: '#6 Running' }).waitFor()
+    const rows = page.getByRole('list', { name: 'Builds' }).getByRole('listitem')
+    const looks: Record<'badges' | 'bars', string[]> = { badges: [], bars: [] }
+    // The first and the fifth have passed, so they look the same.
+    for (const number of [1, 5, 2, 3, 4, 6]) {
+      const row = rows.filter({ hasText: `#${number}` })
+      looks.badges.push((await row.locator('svg use').first().getAttribute('href')) ?? '')
+      looks.bars.push(
+        await shapeOf(bars.getByRole('link', { name: new RegExp(`^#${number} `) }).locator('span')),
+      )
+    }
+    for (const [name, [first, fifth, ...others]] of Object.entries(looks)) {
+      expect([name, fifth]).toEqual([name, first])
+      expect([name, new Set([first, ...others]).size]).toEqual([name, 5])
+    }
     expect(tab.complaints).toEqual([])
   })
 

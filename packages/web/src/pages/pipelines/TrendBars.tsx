@@ -1,4 +1,4 @@
-// The last builds as bars: the height is the duration, the colour is the state, and failed ones have a notch, so that they differ
+// The last builds as bars: the height is the duration, the colour is the state. Each state also has a shape, so that they differ
 // without colour too.
 import { Link } from '@tanstack/react-router'
 import { toneClass } from '../../parts/state-badge/StateBadge.tsx'
