@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
-import { theServer } from '../millrace.ts'
+import { eventually, theServer } from '../millrace.ts'
 import { signIn, visit, withBrowser } from './browser.ts'
 import { aScene } from './scene.ts'
 
@@ -76,6 +76,66 @@ withBrowser.describe('the frame of every page', () => {
     const steps = `${scene.page.replace(/\/builds\/.*/, '')}/settings/steps`
     await expect.poll(() => trailOf(steps, 'Steps')).toEqual([pipeline, 'Steps'])
     await expect.poll(() => trailOf(scene.page, '#1')).toEqual([pipeline, '#1'])
+    expect(tab.complaints).toEqual([])
+  })
+
+  it('names the thing in its heading at every address that the API gives for a page', async () => {
+    const server = theServer()
+    const unique = Date.now().toString(36)
+    const api = '/v2/organizations/default'
+    const scene = await aScene(server, {
+      name: `Addressed ${unique}`,
+      message: `Change ${unique}`,
+      steps: `steps: [{ label: "Tests ${unique}", command: make }]`,
+    })
+    const run = await scene.begin()
+    const { body: suite } = await server.post(`${api}/suites`, {
+      name: `Suite ${unique}`,
+      default_branch: 'main',
+    })
+    await fetch(`${server.url}/v1/uploads`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Token token="${String(suite['api_token'])}"`,
+        'Content-Type': 'application/json',
+      },
+      body: JSON.stringify({
+        format: 'json',
+        run_env: { key: unique, branch: 'main' },
+        data: [{ scope: 'Basket', name: 'adds', result: 'passed', history: { start_at: 0, duration: 1 } }],
+      }),
+    })
+    const tests = `${api}/suites/${String(suite['slug'])}/tests`
+    await eventually('the test is known', async () => (await server.get(tests)).body['0'])
+    const { body: template } = await server.post(`${api}/pipeline-templates`, {
+      name: `Template ${unique}`,
+      configuration: 'steps: []',
+    })
+    const job = (await server.get(`${scene.api}/jobs/${run.id}`)).body
+    const queue = (await server.get(scene.queueApi)).body
+    const cluster = (await server.get(scene.queueApi.replace(/\/queues\/.*/, ''))).body
+    const pipeline = (await server.get(`${api}/pipelines/${scene.pipeline}`)).body
+    const things = [
+      [(await server.get(api)).body, 'Pipelines of Default'],
+      [pipeline, `Addressed ${unique}`],
+      [(await server.get(scene.api)).body, `Change ${unique}`],
+      [job, `Change ${unique}`],
+      [cluster, String(cluster['name'])],
+      [queue, String(queue['key'])],
+      [job['agent'], String(job['agent']?.['name'])],
+      [template, `Template ${unique}`],
+      [suite, `Suite ${unique}`],
+      [(await server.get(tests)).body['0'], 'Basket › adds'],
+    ] as const
+    const tab = await visit()
+    const { page } = tab
+    await signIn(tab, server, '/default')
+    for (const [thing, name] of things) {
+      await page.goto(String(thing?.['web_url']))
+      await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+    }
+    await page.goto(String(job['web_url']))
+    await page.getByRole('heading', { level: 2, name: `Tests ${unique}`, exact: true }).waitFor()
     expect(tab.complaints).toEqual([])
   })
 
