@@ -132,17 +132,26 @@ withBrowser.describe('web: the log of a job', () => {
     await page.getByRole('button', { name: 'Regular expression' }).click()
     await page.getByLabel('Find in the log').fill('^preparing 1\\d\\d$')
     await page.getByText('/100', { exact: false }).waitFor()
-    await log.getByText('preparing 100').waitFor()
+    const first = await rowOf(server, made.api, 'preparing 100')
+    const isShown = async (number: number) =>
+      (await row(log, number).count()) > 0 && (await isOnScreen(log, row(log, number)))
+    await expect.poll(() => isShown(first)).toBe(true)
     await log.focus()
-    await page.keyboard.press('n')
-    await page.getByText('2/100').waitFor()
+    await page.keyboard.press('Shift+N')
+    await page.getByText('100/100').waitFor()
+    await expect.poll(() => isShown(first + 99)).toBe(true)
+    expect(await isShown(first)).toBe(false)
+    for (const match of ['1/100', '2/100']) {
+      await page.keyboard.press('n')
+      await page.getByText(match, { exact: true }).waitFor()
+    }
+    await expect.poll(() => isShown(first + 1)).toBe(true)
 
     for (const form of ['absolute', 'since start', 'delta', 'off']) {
       await page.keyboard.press('t')
       await page.getByRole('button', { name: `Times: ${form}` }).waitFor()
     }
     await page.keyboard.press('t')
-    const first = await rowOf(server, made.api, 'preparing 100')
     await log.evaluate((element, from) => {
       const selection = document.getSelection()
       selection?.removeAllRanges()
@@ -175,6 +184,8 @@ ${wait('rows')}
 seq 1 500 | sed 's/^/row /'
 ${wait('more')}
 seq 501 1000 | sed 's/^/row /'
+${wait('last')}
+seq 1001 1010 | sed 's/^/row /'
 ${wait('end')}
 `),
       null,
@@ -197,13 +208,16 @@ ${wait('end')}
     expect(await texts(log)).toEqual(before)
     await page.getByRole('button', { name: '500 new' }).click()
     await log.getByText('row 1000', { exact: true }).waitFor()
+    await status(page, 'Following')
+    go('last')
+    await log.getByText('row 1010', { exact: true }).waitFor()
     go('end')
     await status(page, /\d kB/)
     const { body } = await server.get(
       `${made.api}/log/search?q=${encodeURIComponent('^row \\d+$')}&regex=true`,
     )
-    expect(Number(body['total'])).toBe(1000)
-    expect((await texts(log)).filter((text) => /^row \d+$/.test(text))).toContain('row 1000')
+    expect(Number(body['total'])).toBe(1010)
+    expect((await texts(log)).filter((text) => /^row \d+$/.test(text))).toContain('row 1010')
     expect(complaints).toEqual([])
   })
 
