@@ -14,7 +14,7 @@ import {
   spawnMillrace,
   startServer,
 } from '../millrace.ts'
-import { signIn, visit } from './browser.ts'
+import { visit } from './browser.ts'
 import type { Hands } from './hands.ts'
 
 /** Returns what the console has complained of. */
@@ -39,7 +39,12 @@ export async function organizationJourney(handsOf: (page: Page) => Hands): Promi
   const crumbs = page.getByRole('navigation', { name: 'Breadcrumb' })
   const settings = page.getByRole('navigation', { name: 'Settings of' })
   const contents = page.getByRole('navigation', { name: 'Contents of' })
-  await signIn(tab, server, '/')
+  // The link that the first start has printed.
+  const printed = JSON.parse(server.output().stdout) as { first: { sign_in_code: string } }
+  await page.goto(`${server.url}/sign-in?code=${printed.first.sign_in_code}`)
+  await hands.press('Sign in')
+  await hands.fill('New password', 'correct horse 7')
+  await hands.press('Set password')
   await main.getByRole('heading', { level: 1 }).waitFor()
 
   // Teams, and the people of the first.
@@ -71,8 +76,8 @@ export async function organizationJourney(handsOf: (page: Page) => Hands): Promi
     await row('Invitations', email).waitFor()
     return link
   }
-  const builder = await acceptAs(ada, 'Ada')
-  const reader = await acceptAs(lin, 'Lin')
+  const builder = await acceptAs(ada, 'Ada', handsOf)
+  const reader = await acceptAs(lin, 'Lin', handsOf)
 
   // A cluster with a queue, and an agent that comes while the page of the queue is open.
   await hands.press('Agents', top)
@@ -207,7 +212,10 @@ const acts = [
   ['Team created', 'Mobile'],
   ['Team created', 'Releases'],
   ['Team pipeline created', 'App'],
+  ['Team pipeline updated', 'App'],
   ['Organization invitation created', 'ada@example.com'],
+  ['Organization invitation created', 'lin@example.com'],
+  ['Organization invitation accepted', 'ada@example.com'],
   ['Organization invitation accepted', 'lin@example.com'],
   ['Cluster created', 'Machines'],
   ['Cluster queue created', 'linux'],
@@ -222,12 +230,13 @@ const acts = [
 ] as const
 
 /** Accepts an invitation in a window of their own. */
-async function acceptAs(link: string, name: string): Promise<Page> {
+async function acceptAs(link: string, name: string, handsOf: (page: Page) => Hands): Promise<Page> {
   const { page } = await visit()
+  const hands = handsOf(page)
   await page.goto(link)
-  await page.getByLabel('Name').fill(name)
-  await page.getByLabel('Password').first().fill('battery staple 9')
-  await page.keyboard.press('Enter')
+  await hands.fill('Your name', name)
+  await hands.fill('Password', 'battery staple 9')
+  await hands.press('Create account and join')
   await page.waitForURL((address) => !address.pathname.startsWith('/-/invitations'))
   return page
 }
