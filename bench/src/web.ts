@@ -12,6 +12,7 @@ import { bundleSizes, isSiteBuilt } from './web/bundle.ts'
 import { fillLargeBuild, fillPipelines } from './web/fill.ts'
 import { liveChanges } from './web/live.ts'
 import { fillLog, longLog } from './web/log.ts'
+import { manyChanges } from './web/many-changes.ts'
 import { buildViews, pipelineList } from './web/pages.ts'
 import { plainScrollRate } from './web/scroll.ts'
 
@@ -65,6 +66,7 @@ async function measure(
     await buildViews(visitor, build),
     await longLog(visitor, log),
     await liveChanges(bench, visitor),
+    await manyChanges(bench, visitor),
     { rows: [machineLoad('after')], targets: [] },
   ]
 }
