@@ -171,6 +171,8 @@ export interface Tables {
     noticed_percent: Generated<number>
     created_at: Generated<string>
     created_by: string | null
+    last_notice_at: string | null
+    last_notice_percent: number | null
   }
   build_costs: {
     build_id: string

@@ -159,8 +159,9 @@ describe('/v2/organizations/{org.slug}/budgets', () => {
 
 describe('the notice of a budget', () => {
   it('comes once at 80 % and once at 100 %, whoever checks and whatever is killed', async () => {
-    const { org, admin, pipeline, create } = await aWorld()
+    const { org, admin, pipeline, path, ask, create } = await aWorld()
     const budget = await create({ pipeline_id: pipeline.id, amount: 10 })
+    const lastNotice = async () => (await ask('GET', `${path}/${budget['id']}`)).body['last_notice']
     const service = await aService(org, admin, { settings: { events: ['budget.reached'] } })
     await spend(org, pipeline, 7.999999)
     await check()
@@ -172,10 +173,12 @@ describe('the notice of a budget', () => {
     })
     await expect(killed).rejects.toThrow('killed')
     expect(await noticesOf(org)).toEqual([])
+    expect(await lastNotice()).toBeNull()
     await Promise.all([check(), check(), check()])
     await spend(org, pipeline, 1)
     await check()
     expect(await noticesOf(org)).toEqual([`${thisMonth()} 80`])
+    expect(await lastNotice()).toEqual({ share: 80, at: expect.stringMatching(/Z$/) })
     await spend(org, pipeline, 5)
     await Promise.all([check(), check(), check()])
     await check()
@@ -228,7 +231,8 @@ describe('the notice of a budget', () => {
     await spend(org, pipeline, 2)
     await check()
     expect(await shares()).toEqual(['80', '100', '100'])
-    await ask('PATCH', `${path}/${id}`, { amount: 20 })
+    const raised = await ask('PATCH', `${path}/${id}`, { amount: 20 })
+    expect(raised.body['last_notice']).toMatchObject({ share: 100 })
     await check()
     expect(await shares()).toHaveLength(3)
     await spend(org, pipeline, 4)

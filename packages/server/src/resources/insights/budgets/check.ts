@@ -40,6 +40,8 @@ const announce = (ctx: Context, month: Month, organizationId: string, id: string
     await budgets.updateInOrg(trx, organizationId, id, {
       noticed_month: month.firstDay,
       noticed_percent: budget.reached_percent,
+      last_notice_at: ctx.now().toISOString(),
+      last_notice_percent: budget.reached_percent,
     })
     const reached = shares.filter(
       (share) => share > budget.noticed_percent && share <= budget.reached_percent,

@@ -16,6 +16,9 @@ export const budgetUrl = (url: string, orgSlug: string, id: string): string =>
 export const budgetWebUrl = (url: string, orgSlug: string): string =>
   `${url}/organizations/${orgSlug}/insights`
 
+const presentNotice = ({ last_notice_at: at, last_notice_percent: share }: BudgetRow) =>
+  at === null || share === null ? null : { share, at }
+
 export const presentBudget = (
   url: string,
   orgSlug: string,
@@ -32,6 +35,7 @@ export const presentBudget = (
   month: month.name,
   spent: inUnits(budget.spent_micros),
   percent: percentOf(budget.spent_micros, budget.amount_micros),
+  last_notice: presentNotice(budget),
   created_at: budget.created_at,
   created_by: presentUserOrNull(url, budget.created_by),
 })

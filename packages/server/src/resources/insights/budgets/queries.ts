@@ -26,6 +26,8 @@ export interface BudgetRow {
   reached_percent: number
   /** The highest share that was announced in this month. */
   noticed_percent: number
+  last_notice_at: string | null
+  last_notice_percent: number | null
   created_at: string
   created_by: UserRow | null
 }
@@ -62,7 +64,8 @@ const select = (orgId: string, month: Month) => sql`
   with ${spentIn(month, sql`${orgId}`)}
   select b.id, ${subjectJson('p')} as pipeline, ${subjectJson('t')} as team, b.amount_micros,
     coalesce(s.micros, 0)::float8 as spent_micros, coalesce(settings.currency, ${usualCurrency}) as currency,
-    ${reachedPercent} as reached_percent, ${noticedPercent(month)} as noticed_percent, b.created_at,
+    ${reachedPercent} as reached_percent, ${noticedPercent(month)} as noticed_percent,
+    b.last_notice_at, b.last_notice_percent, b.created_at,
     ${userJson('creator')} as created_by
   from budgets b ${joinSpent}
   left join pipelines p on p.id = b.pipeline_id
@@ -148,7 +151,13 @@ export async function updateInOrg(
   trx: Trx,
   orgId: string,
   id: string,
-  change: { amount_micros?: number; noticed_month?: string; noticed_percent?: number },
+  change: {
+    amount_micros?: number
+    noticed_month?: string
+    noticed_percent?: number
+    last_notice_at?: string
+    last_notice_percent?: number
+  },
 ): Promise<void> {
   await trx
     .updateTable('budgets')

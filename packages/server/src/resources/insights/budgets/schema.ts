@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { orNull, text, timestamp, Uuid } from '../../schema.ts'
+import { integer, orNull, text, timestamp, Uuid } from '../../schema.ts'
 import { UserOrNull } from '../../people/user/schema.ts'
 
 const Subject = Type.Object({ id: Uuid, slug: Type.String(), name: Type.String() })
@@ -22,6 +22,13 @@ export const Budget = Type.Object(
     month: text('The month that is running, in UTC, like `2026-11`.'),
     spent: Type.Number({ description: 'What the jobs cost that have ended in this month.' }),
     percent: Type.Number({ description: 'That as a part of the amount, in percent; it may exceed 100.' }),
+    last_notice: orNull(
+      Type.Object({
+        share: integer('Percent of the amount that was spent: 80 or 100.'),
+        at: timestamp('When it was announced.'),
+      }),
+      'The last notice, of whichever month; null: none yet.',
+    ),
     created_at: timestamp('When the budget was created.'),
     created_by: UserOrNull,
   },
