@@ -61,6 +61,16 @@ export async function callPage<Name extends Operation>(
   return { rows: Array.isArray(body) ? body : body.items, next: nextPage(headers.get('Link')) }
 }
 
+/** All rows of a list with numbered pages. */
+export async function readAll<Row>(read: (page: number) => Promise<Page<Row>>): Promise<Row[]> {
+  const rows: Row[] = []
+  for (let page = 1; ; page++) {
+    const { rows: more, next } = await read(page)
+    rows.push(...more)
+    if (next === null) return rows
+  }
+}
+
 function nextPage(link: string | null): Record<string, string> | null {
   const [, url] = /<([^>]+)>;\s*rel="next"/.exec(link ?? '') ?? []
   return url === undefined ? null : Object.fromEntries(new URL(url, location.href).searchParams)

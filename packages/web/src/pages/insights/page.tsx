@@ -7,6 +7,7 @@ import { Page } from '../../parts/Page.tsx'
 import { Empty, NotLoaded } from '../../parts/States.tsx'
 import { showFailure } from '../../parts/toasts/toasts.ts'
 import { Chip } from '../builds/FilterBar.tsx'
+import { Budgets } from './budgets/Budgets.tsx'
 import { GroupTable } from './GroupTable.tsx'
 import { csvAddress, insightsQuery, mostGroups } from './queries.ts'
 import type { InsightSearch } from './search.ts'
@@ -52,6 +53,7 @@ export function InsightsPage() {
           <SlowerSteps org={org} />
         </>
       )}
+      <Budgets org={org} />
     </Page>
   )
 }

@@ -1,6 +1,6 @@
 import { query } from '../../api/queries.ts'
 import type { Answer } from '../../api/call.ts'
-import { call, callPage, type Page } from '../../api/call.ts'
+import { call, callPage, readAll } from '../../api/call.ts'
 
 const trends = 'GET /v2/organizations/{org}/pipeline-trends'
 
@@ -39,12 +39,3 @@ export const setFavorite = (pipelineId: string, isFavorite: boolean) =>
   call(`${isFavorite ? 'PUT' : 'DELETE'} /v2/user/favorites/{pipeline_uuid}`, {
     params: { pipeline_uuid: pipelineId },
   })
-
-async function readAll<Row>(read: (page: number) => Promise<Page<Row>>): Promise<Row[]> {
-  const rows: Row[] = []
-  for (let page = 1; ; page++) {
-    const { rows: more, next } = await read(page)
-    rows.push(...more)
-    if (next === null) return rows
-  }
-}

@@ -18,6 +18,7 @@ export type StateKind =
   | 'image'
   | 'upload'
   | 'test'
+  | 'budget'
 
 export interface StateLook {
   tone: Tone
@@ -73,6 +74,11 @@ const paused = look('warn', 'pause', 'Paused')
 const afterFailure: StateLook = { ...notRun, aside: 'an earlier step failed' }
 
 const LOOKS: Record<StateKind, Readonly<Record<string, StateLook>>> = {
+  budget: {
+    within: look('idle', 'circle-check', 'Within'),
+    near: look('warn', 'triangle-alert', 'Over 80 %'),
+    spent: look('failed', 'circle-alert', 'Spent'),
+  },
   test: { enabled: look('idle', 'circle-dot', 'Enabled'), muted: look('warn', 'pause', 'Muted'), skipped },
   build: {
     creating: queued,
