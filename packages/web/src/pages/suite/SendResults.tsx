@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { CopyBlock } from '../../parts/Copy.tsx'
 import { SelectField } from '../../parts/Field.tsx'
 import { commandsFor, tools, writtenToken, type Tool } from './sending.ts'
+import styles from './SendResults.module.css'
 
 const isTool = (value: string): value is Tool => Object.hasOwn(tools, value)
 
@@ -9,7 +10,7 @@ const isTool = (value: string): value is Tool => Object.hasOwn(tools, value)
 export function SendResults({ token }: { token: string }) {
   const [tool, setTool] = useState<Tool>('pytest')
   return (
-    <>
+    <div className={styles.parts}>
       <CopyBlock text={writtenToken(token)} label="token" />
       <SelectField
         label="Tests are run with"
@@ -25,6 +26,6 @@ export function SendResults({ token }: { token: string }) {
         ))}
       </SelectField>
       <CopyBlock text={commandsFor(tool, window.location.origin)} label="commands" />
-    </>
+    </div>
   )
 }
