@@ -17,7 +17,7 @@ interface ExecutionRow {
   build: { id: string; number: number; pipeline_slug: string } | null
 }
 
-/** Of busy tests, further ones are not looked for where the caller may see few of their pipelines. */
+/** Of busy tests, further ones are not looked for: on a branch with few runs, or where the caller may see few of their pipelines. */
 const mostRead = 1000
 
 /** Newest first. Those of builds of forks are shown with their build only. */
@@ -26,6 +26,7 @@ export async function listOfTest(
   org: Organization,
   caller: Caller,
   test: { id: string; suiteId: string },
+  branch: string | undefined,
   limit: number,
 ): Promise<ExecutionRow[]> {
   const { rows } = await sql<ExecutionRow>`
@@ -38,7 +39,7 @@ export async function listOfTest(
     ) t
     join test_runs r on r.id = t.run_id and r.organization_id = ${org.id} and r.suite_id = ${test.suiteId}
     left join builds b on b.id = r.build_id left join pipelines own on own.id = b.pipeline_id
-    where ${isVisible(org, caller)}
+    where ${isVisible(org, caller)} and ${branch === undefined ? sql`true` : sql`r.branch = ${branch}`}
     order by t.created_at desc, t.run_id desc, t.id limit ${limit}`.execute(db)
   return rows
 }

@@ -103,12 +103,13 @@ export async function listOfSuite(
   org: Organization,
   caller: Caller,
   suiteId: string,
-  buildId: string | undefined,
+  { buildId, branch }: { buildId: string | undefined; branch: string | undefined },
   page: Page,
 ): Promise<RunRow[]> {
   const { rows } = await sql<RunRow>`${select(outline)}
     where r.organization_id = ${org.id} and r.suite_id = ${suiteId} and ${isVisible(org, caller)}
       and ${buildId === undefined ? sql`true` : sql`r.build_id = ${buildId}`}
+      and ${branch === undefined ? sql`true` : sql`r.branch = ${branch}`}
     order by r.created_at desc, r.id desc limit ${page.limit} offset ${page.offset}`.execute(db)
   return rows
 }

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { ok } from '../../../http/answer.ts'
 import { pageAnswer, readPage } from '../../../http/paging.ts'
 import { alsoAt, route } from '../../../http/route.ts'
-import { uuid } from '../../schema.ts'
+import { text, uuid } from '../../schema.ts'
 import { getBuild } from '../../addresses/builds.ts'
 import * as suites from '../suites/queries.ts'
 import { presentFailedExecution, presentRun } from './present.ts'
@@ -31,13 +31,17 @@ const listRunsOfSuiteRoute = route({
   summary: 'List the runs of a test suite, newest first',
   scope: 'read_suites',
   permission: 'member',
-  query: { build_id: Type.Optional(uuid('Runs of the build with this UUID.')) },
+  query: {
+    build_id: Type.Optional(uuid('Runs of the build with this UUID.')),
+    branch: Type.Optional(text('Runs on this branch.')),
+  },
   paging: 'pages',
   answers: { 200: Type.Array(TestRun) },
   async handler({ ctx, org, caller, params, query, url }) {
     const suite = await suites.getBySlug(ctx.db, org, caller, params.suite)
     const page = readPage(url)
-    const rows = await runs.listOfSuite(ctx.db, org, caller, suite.id, query.build_id, page)
+    const { build_id: buildId, branch } = query
+    const rows = await runs.listOfSuite(ctx.db, org, caller, suite.id, { buildId, branch }, page)
     return pageAnswer(page, rows, (row) => presentRun(ctx.config.url, org.slug, row))
   },
 })

@@ -101,6 +101,34 @@ describe('GET /v2/analytics/organizations/:org/suites/:suite/runs/:run/failed_ex
   })
 })
 
+describe('?branch', () => {
+  it('filters runs and the executions of a test, whose figures stay those of all branches', async () => {
+    const org = await anOrganization(app)
+    const admin = await anAdmin(app, org)
+    const made = await app.request('POST', `${org.path}/suites`, {
+      token: admin.token,
+      body: { name: 'unit', default_branch: 'main' },
+    })
+    for (const [key, branch] of ['main', 'next', 'main'].entries()) {
+      await app.request('POST', '/v1/uploads', {
+        headers: { authorization: `Token token="${String(made.body.api_token)}"` },
+        body: { format: 'json', run_env: { key: `${key}`, branch }, data: [result('adds', 'passed', 1)] },
+      })
+    }
+    const path = `${org.path}/suites/unit`
+    const branches = async (of: string) =>
+      (await get(`${path}/${of}`, admin)).list.map(({ branch }) => branch)
+    const [test] = (await get(`${path}/tests`, admin)).list
+    expect(test).toMatchObject({ executions_count: 3 })
+    for (const of of ['test_runs', `tests/${String(test?.id)}/executions`]) {
+      expect(await branches(of)).toEqual(['main', 'next', 'main'])
+      expect(await branches(`${of}?branch=main`)).toEqual(['main', 'main'])
+      expect(await branches(`${of}?branch=next`)).toEqual(['next'])
+      expect(await branches(`${of}?branch=nex`)).toEqual([])
+    }
+  })
+})
+
 describe('GET /v2/analytics/organizations/:org/suites/:suite/tests', () => {
   it('lists tests with their figures, slowest first, page by page', async () => {
     const { list } = await get(`${suitePath}/tests`)
