@@ -58,7 +58,7 @@ describe('GET /v2/organizations/:org/suites?include_figures=true', () => {
       token: admin.token,
     })
     const pathOf = (name: string) =>
-      `${org.path}/suites/unit/tests/${String(tests.list.find((test) => test.name === name)?.id)}`
+      `${org.path}/suites/unit/tests/${String(tests.list.find((test) => String(test.name) === name)?.id)}`
     await app.request('PUT', `${pathOf('pays')}/mute`, { token: admin.token })
     await app.request('PUT', `${pathOf('removes')}/skip`, { token: admin.token })
     await app.request('PATCH', `${pathOf('adds')}/labels`, {
