@@ -46,7 +46,10 @@ export async function unblockJob(
 ): Promise<void> {
   if (job.kind !== 'manual') throw badRequest('This job type cannot be unblocked')
   const { is_limited, is_member } = await jobs.findAllowedTeams(ctx.db, org.id, job.id, caller.user.id)
-  if (is_limited ? !is_member : job.access === 'read') throw forbidden()
+  if (is_limited && !is_member) {
+    throw forbidden('Only members of the teams that the step names may unblock it')
+  }
+  if (!is_limited && job.access === 'read') throw forbidden()
   const by = body.unblocker?.toLowerCase() || caller.user.id
   if (by !== caller.user.id && org.role !== 'admin') {
     throw forbidden('Only an administrator may name another person as the unblocker')
