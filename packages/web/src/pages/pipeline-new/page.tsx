@@ -183,6 +183,7 @@ function NewPipeline({ org, isAdministrator }: { org: string; isAdministrator: b
             <Button
               isWrite
               disabled={create.isPending || hasErrors}
+              title={hasErrors ? 'Mend the steps first' : undefined}
               onClick={(event) => submit(event, false)}
             >
               Create
