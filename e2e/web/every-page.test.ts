@@ -32,6 +32,7 @@ const pages = (world: World): Record<string, [path: string, text: string | RegEx
   'log-search': ['/organizations/default/log-search?q=exit&in=logs', /searched/],
   insights: ['/organizations/default/insights', 'Jobs that ended'],
   'insights-of-queues': ['/organizations/default/insights?group=queue&period=30d', 'Agents busy'],
+  'insights-of-days': ['/organizations/default/insights?period=30d', 'Budgets of'],
   'insights-empty': ['/organizations/default/insights?pipeline=nothing', 'No job has ended'],
   'build-failed': [world.failed, 'AssertionError'],
   'build-graph': [`${world.failed}?view=graph`, 'Deploy'],

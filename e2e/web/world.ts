@@ -96,6 +96,9 @@ export async function createWorld(server: Client, settings: Settings): Promise<W
   await server.post(`${org}/clusters/${cluster}/queues`, { key: 'nobody', description: 'Without agents' })
   const queues = (await server.get(`${org}/clusters/${cluster}/queues`)).body
   const queue = Object.values(queues).find((each) => String(each['key']) === 'nobody')
+  for (const { id, key } of Object.values(queues))
+    if (String(key) === 'default')
+      await server.put(`${org}/clusters/${cluster}/queues/${String(id)}`, { price_per_minute: 1.5 })
   const failed = await build(
     server,
     'Web app',
@@ -124,6 +127,7 @@ export async function createWorld(server: Client, settings: Settings): Promise<W
     fair_weights: { [String(app['id'])]: 3 },
     machine_limit_percent: 50,
   })
+  await createBudgets(server)
   const hosted = await createHostedCluster(server)
   const services = await createServices(server)
   await server.post(`${org}/repository_connections`, {
@@ -149,6 +153,15 @@ export async function createWorld(server: Client, settings: Settings): Promise<W
     template: new URL(String(template.body['web_url'])).pathname,
     ...(await someTests(server)),
   }
+}
+
+/** Of pipelines and teams; some are spent. */
+async function createBudgets(server: Client): Promise<void> {
+  const pipelines = Object.values((await server.get(`${org}/pipelines?per_page=100`)).body)
+  for (const [index, { id }] of pipelines.entries())
+    await server.post(`${org}/budgets`, { pipeline_id: id, amount: index % 2 === 0 ? 0.01 : 1_234_567.89 })
+  const teams = Object.values((await server.get(`${org}/teams`)).body)
+  for (const { id } of teams) await server.post(`${org}/budgets`, { team_id: id, amount: 200 })
 }
 
 async function createHostedCluster(server: Client): Promise<string> {

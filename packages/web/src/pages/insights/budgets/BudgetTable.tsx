@@ -28,8 +28,14 @@ export const BudgetTable = ({ org, budgets, viewsTeams, onAct }: Props) => (
         titleOf: subjectOf,
         render: (budget) => <Subject org={org} budget={budget} viewsTeams={viewsTeams} />,
       },
-      { head: 'Spent', render: ({ percent }) => <BudgetBar percent={percent} /> },
-      { head: 'Share', look: 'number', render: ({ percent }) => `${percent.toLocaleString()} %` },
+      {
+        head: 'Spent',
+        render: ({ percent }) => (
+          <>
+            <BudgetBar percent={percent} /> {percent.toLocaleString()} %
+          </>
+        ),
+      },
       {
         head: 'State',
         render: ({ percent }) => (
