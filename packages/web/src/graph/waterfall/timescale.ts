@@ -2,17 +2,15 @@
 // that zooming renders no row again.
 
 import { Listeners } from '../../api/listeners.ts'
+import { roundSeconds } from '../../parts/time/durations.ts'
 import { wheelFactor } from '../zoom-gestures.ts'
 
-const STEPS_S = [
-  0.1, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400,
-]
 const leastTickPx = 88
 const mostPxPerSecond = 400
 
 /** The step between two marks of the axis: the smallest of the round ones that leaves room for its label. */
 export function tickStepMs(pxPerMs: number): number {
-  const found = STEPS_S.find((seconds) => seconds * 1000 * pxPerMs >= leastTickPx)
+  const found = roundSeconds.find((seconds) => seconds * 1000 * pxPerMs >= leastTickPx)
   if (found !== undefined) return found * 1000
   const days = Math.ceil(leastTickPx / (86_400_000 * pxPerMs))
   return days * 86_400_000

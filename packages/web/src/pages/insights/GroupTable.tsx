@@ -4,7 +4,7 @@ import { showLabel } from '../../parts/labels.ts'
 import { Table, type Column } from '../../parts/Table.tsx'
 import { formatDuration } from '../../parts/time/durations.ts'
 import { JobBars } from './JobBars.tsx'
-import { showSeconds } from './Totals.tsx'
+import { showSeconds, unitName } from './Totals.tsx'
 import { nameOf, showMoney, showShare, type Insights } from './words.ts'
 
 interface Props {
@@ -34,13 +34,14 @@ export function GroupTable({ org, insights }: Props) {
     {
       head: 'Jobs by time',
       look: 'optional',
+      titleOf: ({ points }) =>
+        `At most ${Math.max(0, ...points.map(([, jobs = 0]) => jobs)).toLocaleString()} in one ${unitName(unit)}`,
       render: ({ points }) => (
         <JobBars
           bars={points.map(([ms = 0, jobs = 0, failures = 0]) => ({ ms, jobs, failures }))}
           fromMs={Date.parse(from)}
           toMs={Date.parse(to)}
           unitMs={unit * 1000}
-          size="row"
         />
       ),
     },

@@ -12,20 +12,14 @@ interface Props {
   fromMs: number
   toMs: number
   unitMs: number
-  size: 'row' | 'page'
 }
 
 /** A picture of numbers that stand beside it, so a screen reader skips it. */
-export function JobBars({ bars, fromMs, toMs, unitMs, size }: Props) {
+export function JobBars({ bars, fromMs, toMs, unitMs }: Props) {
   const count = Math.max(1, Math.round((toMs - fromMs) / unitMs))
   const most = Math.max(1, ...bars.map(({ jobs }) => jobs))
   return (
-    <svg
-      viewBox={`0 0 ${count} 1`}
-      preserveAspectRatio="none"
-      className={`${styles.bars} ${styles[size]}`}
-      aria-hidden="true"
-    >
+    <svg viewBox={`0 0 ${count} 1`} preserveAspectRatio="none" className={styles.bars} aria-hidden="true">
       {bars.map(({ ms, jobs, failures }) => {
         const x = Math.round((ms - fromMs) / unitMs)
         const [height, failed] = [jobs / most, failures / most]

@@ -1,11 +1,11 @@
 import { formatDuration } from '../../parts/time/durations.ts'
-import { JobBars } from './JobBars.tsx'
+import { JobChart, JobLegend } from './JobChart.tsx'
 import { showMoney, showShare, type Insights } from './words.ts'
 import styles from './Totals.module.css'
 
 /** All jobs of the period: the figures, and a bar for each minute, hour or day. */
 export function Totals({ insights }: { insights: Insights }) {
-  const { total, currency, from, to, unit_seconds: unit } = insights
+  const { total, currency, unit_seconds: unit } = insights
   const figures: ReadonlyArray<readonly [string, string]> = [
     ['Jobs', total.jobs.toLocaleString()],
     ['Failed', `${total.failures.toLocaleString()} (${showShare(total.failures, total.jobs)})`],
@@ -25,21 +25,15 @@ export function Totals({ insights }: { insights: Insights }) {
           </div>
         ))}
       </dl>
-      <JobBars
-        bars={total.points.map(({ at, jobs, failures }) => ({ ms: Date.parse(at), jobs, failures }))}
-        fromMs={Date.parse(from)}
-        toMs={Date.parse(to)}
-        unitMs={unit * 1000}
-        size="page"
-      />
-      <figcaption className={styles.caption}>
-        Jobs that ended, by {unitNames[unit] ?? 'time'}; the red part failed.
-      </figcaption>
+      <JobChart insights={insights} />
+      <JobLegend unit={unitName(unit)} />
     </figure>
   )
 }
 
 const unitNames: Readonly<Record<number, string>> = { 60: 'minute', 3600: 'hour', 86_400: 'day' }
+
+export const unitName = (seconds: number): string => unitNames[seconds] ?? 'time'
 
 export const showSeconds = (seconds: number | null): string =>
   seconds === null ? '–' : formatDuration(seconds)

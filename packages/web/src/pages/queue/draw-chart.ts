@@ -1,16 +1,12 @@
 import 'uplot/dist/uPlot.min.css'
 import UPlot from 'uplot'
+import { axisLook, wholeNumbers } from '../../parts/chart/axes.ts'
 import type { Metrics } from './queries.ts'
 
 /** Draws into the element, follows its width, and returns how to remove the chart. */
 export function drawChart(element: HTMLElement, points: Metrics['points']): () => void {
   const colour = (name: string) => getComputedStyle(element).getPropertyValue(name)
-  const axis = {
-    stroke: colour('--muted'),
-    grid: { stroke: colour('--border'), width: 1 },
-    ticks: { show: false },
-    font: `12px ${colour('--font')}`,
-  }
+  const axis = axisLook(element)
   const chart = new UPlot(
     {
       width: element.clientWidth,
@@ -48,10 +44,6 @@ export function drawChart(element: HTMLElement, points: Metrics['points']): () =
 
 /** Thousands of jobs may wait for a few agents, so each has a scale of its own. */
 const fromZero: UPlot.Range.Function = (_chart, _least, most) => [0, Math.max(4, most)]
-
-const wholeNumbers = [1, 2, 5]
-  .flatMap((step) => [1, 10, 100, 1000, 10_000].map((power) => step * power))
-  .toSorted((a, b) => a - b)
 
 const clock = (seconds: number) =>
   new Date(seconds * 1000).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })

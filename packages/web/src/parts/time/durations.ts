@@ -1,5 +1,10 @@
 // How times and durations are written.
 
+/** The durations that axes count by, in seconds. */
+export const roundSeconds = [
+  0.1, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400,
+]
+
 /** `3 s`, `2m 05s`, `1h 04m`, `3d 2h`. */
 export function formatDuration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds))
