@@ -1,6 +1,5 @@
 // How long jobs waited and ran, how often they failed and what they cost, in groups.
 import type { Insights } from '@millrace/server/wire.ts'
-import { Refused } from '../../refused.ts'
 import { openApi, type Api } from '../api.ts'
 import type { ClientOptions } from '../command.ts'
 import { showText } from '../pager.ts'
@@ -38,18 +37,21 @@ export async function showInsights(options: InsightsOptions): Promise<void> {
     console.log(JSON.stringify(insights))
     return
   }
-  if (insights.groups.length === 0) throw await nothingToShow(api, options)
+  if (insights.groups.length === 0) {
+    console.error(await nothingToShow(api, options))
+    return
+  }
   await showText(tableOf(insights, options))
   if (insights.groups.length === limit)
     console.error(`The first ${limit}: --limit shows up to 100, and --csv all.`)
 }
 
 /** A mistyped pipeline is refused by the server. */
-async function nothingToShow(api: Api, { period, pipeline }: InsightsOptions): Promise<Refused> {
+async function nothingToShow(api: Api, { period, pipeline }: InsightsOptions): Promise<string> {
   for (const slug of pipeline) await api.get(`pipelines/${encodeURIComponent(slug)}`)
   const whose = pipeline.length === 0 ? api.org : pipeline.map(oneLine).join(', ')
   const way = period === '30d' ? '' : ' Choose a longer one: --period 30d.'
-  return new Refused(`No job of ${whose} ended in the last ${period} that you may see.${way}`)
+  return `No job of ${whose} that you may see ended in the last ${period}.${way}`
 }
 
 type Row = Omit<Group, 'points'> & { label: string }
