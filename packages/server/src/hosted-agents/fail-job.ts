@@ -5,7 +5,7 @@ import { carryOut } from '../conductor/act.ts'
 import { advanceAll, withoutAgent } from '../conductor/advance.ts'
 import type { Context } from '../context.ts'
 import { inTransaction } from '../db/transaction.ts'
-import { indexSoon } from '../resources/builds/log/findings/index-failure.ts'
+import { indexSoon } from '../resources/builds/log/ingest/index-failure.ts'
 import { receiveChunk } from '../resources/builds/log/ingest/receive.ts'
 
 export interface UnrunnableJob {

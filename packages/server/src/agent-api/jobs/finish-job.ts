@@ -8,7 +8,7 @@ import { prepared, type Statement } from '../../db/statement.ts'
 import { defer } from '../../db/batch.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { refused } from '../../lib/errors.ts'
-import { indexSoon } from '../../resources/builds/log/findings/index-failure.ts'
+import { indexSoon } from '../../resources/builds/log/ingest/index-failure.ts'
 import type { RunningJob } from '../tokens.ts'
 
 /** Ends the job and its token and frees its agent. Idempotent. */

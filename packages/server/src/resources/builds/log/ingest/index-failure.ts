@@ -1,5 +1,5 @@
 // Makes what a failed job said findable as soon as the job has ended. Chunks may still arrive for a minute, so compaction
-// (ingest/compact.ts) does it again with the whole log. It also does it for jobs whose task was lost.
+// (compact.ts) does it again with the whole log. It also does it for jobs whose task was lost.
 import type { RawBuilder } from 'kysely'
 import type { Context } from '../../../../context.ts'
 import { inTransaction } from '../../../../db/transaction.ts'
@@ -10,8 +10,8 @@ import { findCheckpointAt } from '../rows/checkpoint-queries.ts'
 import type { findTelling } from '../rows/row-tasks.ts'
 import { replaySegments, runRowTask, segmentBytes } from '../rows/segments.ts'
 import { findLog, type Log } from '../source.ts'
-import * as findings from './queries.ts'
-import { TellingLines, type Findings } from './telling-lines.ts'
+import * as findings from '../findings/queries.ts'
+import { TellingLines, type Findings } from '../findings/telling-lines.ts'
 
 /** Many jobs may fail at once, so other tasks run before these. */
 export const indexSoon = (organizationId: string, jobId: string): RawBuilder<unknown> =>
