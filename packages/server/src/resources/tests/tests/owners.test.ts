@@ -1,5 +1,5 @@
 // Owners of tests, at a small host program that serves files as GitHub's and GitLab's APIs do.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { startApp, type TestApp } from '../../../../test/app.ts'
 import { aCluster, anAdmin, anOrganization, aPipeline, unique } from '../../../../test/builders.ts'
 import { aGitHost, type TestGitHost } from '../../../../test/remote-hosts/git-host.ts'
@@ -44,16 +44,16 @@ const gitlabFile = (name: string, commit: string, path = 'CODEOWNERS') =>
 const githubFile = (name: string, commit: string, path: string) =>
   `/api/v3/repos/acme/${name}/contents/${path}?ref=${commit}`
 
-async function aSuite(type: 'github' | 'gitlab' | 'gitea') {
+async function aSuite(type: 'github' | 'gitlab' | 'gitea', { address }: TestGitHost = host) {
   const org = await anOrganization(app)
   const admin = await anAdmin(app, org)
   await aCluster(app, org, admin)
   const ask = (method: string, path: string, body?: object) =>
     app.request(method, path, { token: admin.token, ...(body === undefined ? {} : { body }) })
-  const connection = { type, url: host.address, token: 'a-token-of-the-host' }
+  const connection = { type, url: address, token: 'a-token-of-the-host' }
   expect((await ask('POST', `${org.path}/repository_connections`, connection)).status).toBe(201)
   const name = unique('owned')
-  const repository = `${host.address}/acme/${name}.git`
+  const repository = `${address}/acme/${name}.git`
   const pipeline = await aPipeline(app, org, 'steps: [{ command: one }]', { repository })
   const made = await ask('POST', `${org.path}/suites`, { name: 'Known', default_branch: 'main' })
   const tests = `${org.path}/suites/known/tests`
@@ -143,6 +143,29 @@ describe('the owner of a test', () => {
     now = new Date(now.getTime() + 3_600_000)
     await setOwners()
     expect(await suite.owners()).toEqual({ a: '@all' })
+  })
+
+  it('does not wait for a host that never answers, of which a run asks only for some seconds', async () => {
+    const slow = await aGitHost()
+    onTestFinished(() => slow.close())
+    let [askedSlow, askedBefore] = [0, -1]
+    slow.api = () => {
+      askedSlow++
+      return null
+    }
+    // Suites are looked at in this order.
+    for (let n = 0; n < 3; n++) await (await aSuite('gitlab', slow)).upload(first, { a: 'a.js' })
+    const suite = await aSuite('gitlab')
+    await suite.upload(first, { a: 'a.js' })
+    host.api = () => {
+      askedBefore = askedSlow
+      return { text: '* @all\n' }
+    }
+    await setOwners()
+    expect(await suite.owners()).toEqual({ a: '@all' })
+    expect(askedBefore).toBeLessThan(2)
+    // Each waits for ten seconds.
+    expect(askedSlow).toBe(2)
   })
 
   it('is not known where the host has other rules', async () => {

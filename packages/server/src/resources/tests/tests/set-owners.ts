@@ -1,12 +1,14 @@
 // Sets who owns the tests of suites with new results: by CODEOWNERS of the newest commit of the default branch that has results, so
 // that no branch decides for all. It reads what is stored and may be repeated.
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Context } from '../../../context.ts'
 import { eachRowApart, mayBeTried } from '../../../db/each-row.ts'
 import type { Db } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { findCodeOwners, CodeOwnersQuestion } from '../../../source-hosts/code-owners.ts'
+import { locate } from '../../../source-hosts/settings.ts'
 import { compiledModule } from '../../../lib/package-files.ts'
+import { Semaphore } from '../../../lib/semaphore.ts'
 import { runInThread } from '../../../lib/threads.ts'
 import { readCodeOwners, type Checkout, type CodeOwnersFile } from './read-code-owners.ts'
 
@@ -15,27 +17,63 @@ interface DueSuite {
   organizationId: string
   defaultBranch: string | null
   checkedAt: string
+  /** Of the builds with new results. */
+  repositories: string[]
 }
 
 const suitesAtOnce = 1000
+
+/** Each host has its turn beside the others, so a slow one delays only suites whose owners it knows. */
+const hostsAtOnce = 8
+/** Of a run. What is left waits for the next one. */
+const hostMs = 15_000
 
 /** An upload that was committed late is seen in the next run. */
 const overlapMs = 60_000
 
 export async function setOwners(ctx: Context): Promise<void> {
   const { rows } = await sql<DueSuite>`
-    select s.id, s.organization_id as "organizationId", s.default_branch as "defaultBranch", s.owners_checked_at as "checkedAt"
+    select s.id, s.organization_id as "organizationId", s.default_branch as "defaultBranch", s.owners_checked_at as "checkedAt",
+      array(select distinct p.repository from (${newRuns(sql`s.id`, sql`s.owners_checked_at`)}) r
+        join builds b on b.id = r.build_id and b.organization_id = s.organization_id
+        join pipelines p on p.id = b.pipeline_id) as repositories
     from test_suites s
     where exists (select from test_runs r where r.suite_id = s.id and r.updated_at >= s.owners_checked_at)
       and ${mayBeTried('test_owners', sql`s.id::text`, ctx.now().toISOString())}
     order by s.owners_checked_at, s.id limit ${suitesAtOnce}`.execute(ctx.db)
-  await eachRowApart(
-    ctx,
-    'test_owners',
-    rows,
-    ({ id }) => id,
-    (suite) => setOwnersOfSuite(ctx, suite),
+  const hosts = new Semaphore(hostsAtOnce)
+  const ended = await Promise.allSettled(
+    [...byHost(rows)].map((suites) => hosts.run(() => setOwnersOfHost(ctx, suites))),
   )
+  for (const end of ended) if (end.status === 'rejected') throw end.reason
+}
+
+/** A suite whose repositories are on several hosts is apart from the suites of each. */
+function byHost(suites: readonly DueSuite[]): Iterable<DueSuite[]> {
+  const groups = new Map<string, DueSuite[]>()
+  for (const suite of suites) {
+    const key = [...new Set(suite.repositories.map(hostOf))].toSorted().join(' ')
+    groups.set(key, [...(groups.get(key) ?? []), suite])
+  }
+  return groups.values()
+}
+
+/** With the port. */
+const hostOf = (repository: string): string =>
+  /^[a-z][a-z0-9+.-]*:\/\/(?:[^@/]*@)?([^/]+)/i.exec(repository)?.[1] ?? locate(repository)?.host ?? ''
+
+async function setOwnersOfHost(ctx: Context, suites: readonly DueSuite[]): Promise<void> {
+  const startMs = performance.now()
+  for (const suite of suites) {
+    if (performance.now() - startMs > hostMs) return
+    await eachRowApart(
+      ctx,
+      'test_owners',
+      [suite],
+      ({ id }) => id,
+      () => setOwnersOfSuite(ctx, suite),
+    )
+  }
 }
 
 async function setOwnersOfSuite(ctx: Context, suite: DueSuite): Promise<void> {
@@ -51,15 +89,16 @@ async function setOwnersOfSuite(ctx: Context, suite: DueSuite): Promise<void> {
 
 const mostRuns = 500
 
+const newRuns = (suiteId: RawBuilder<unknown>, since: RawBuilder<unknown>) => sql`
+  select * from test_runs r
+  where r.suite_id = ${suiteId} and r.updated_at >= ${since} and not r.from_fork
+  order by r.updated_at desc limit ${sql.lit(mostRuns)}`
+
 /** For each pipeline with new results of the default branch, the newest commit. */
 async function listCheckouts(db: Db, suite: DueSuite): Promise<Checkout[]> {
   const { rows } = await sql<Checkout>`
     select distinct on (p.id) p.organization_id as "organizationId", p.id as "pipelineId", p.repository, b.commit
-    from (
-      select * from test_runs r
-      where r.suite_id = ${suite.id} and r.updated_at >= ${suite.checkedAt} and not r.from_fork
-      order by r.updated_at desc limit ${mostRuns}
-    ) r
+    from (${newRuns(sql`${suite.id}`, sql`${suite.checkedAt}`)}) r
     join builds b on b.id = r.build_id and b.organization_id = ${suite.organizationId}
     join pipelines p on p.id = b.pipeline_id
     where b.branch = coalesce(${suite.defaultBranch}, p.default_branch) and b.commit ~ '^[0-9a-f]{40}([0-9a-f]{24})?$'
