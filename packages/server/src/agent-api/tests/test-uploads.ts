@@ -1,5 +1,5 @@
 // Results of tests, as test collectors send them from inside jobs, with the token of their suite.
-import { runUrl } from '../../resources/tests/test_runs/present.ts'
+import { runUrl } from '../../resources/tests/suites/present-run.ts'
 import { storeResults } from '../../resources/tests/test_runs/store.ts'
 import { mostUploadBytes } from '../../resources/tests/test_runs/read-report.ts'
 import { readUpload } from './read-test-upload.ts'

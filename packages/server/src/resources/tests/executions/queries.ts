@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Db } from '../../../db/pool.ts'
-import { isVisible } from '../test_runs/queries.ts'
+import { isVisibleRun } from '../suites/visible-results.ts'
 
 interface ExecutionRow {
   id: string
@@ -39,7 +39,7 @@ export async function listOfTest(
     ) t
     join test_runs r on r.id = t.run_id and r.organization_id = ${org.id} and r.suite_id = ${test.suiteId}
     left join builds b on b.id = r.build_id left join pipelines own on own.id = b.pipeline_id
-    where ${isVisible(org, caller)} and ${branch === undefined ? sql`true` : sql`r.branch = ${branch}`}
+    where ${isVisibleRun(org, caller)} and ${branch === undefined ? sql`true` : sql`r.branch = ${branch}`}
     order by t.created_at desc, t.run_id desc, t.id limit ${limit}`.execute(db)
   return rows
 }

@@ -2,10 +2,9 @@
 import { sql } from 'kysely'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Db } from '../../../db/pool.ts'
-import { isVisible } from '../test_runs/queries.ts'
-import { isVisibleTest } from '../tests/queries.ts'
+import { isVisibleRun, isVisibleTest } from './visible-results.ts'
 
-export interface LastRun {
+interface LastRun {
   id: string
   branch: string | null
   created_at: string
@@ -35,7 +34,7 @@ const mostCounted = 200
 /** Runs of forks do not count, as in the figures of tests. */
 const visibleRuns = (org: Organization, caller: Caller) => sql`
   test_runs r left join builds b on b.id = r.build_id
-  where r.organization_id = ${org.id} and r.suite_id = s.id and not r.from_fork and ${isVisible(org, caller)}`
+  where r.organization_id = ${org.id} and r.suite_id = s.id and not r.from_fork and ${isVisibleRun(org, caller)}`
 
 export async function listFigures(
   db: Db,

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { presentRunOutline } from '../test_runs/present.ts'
+import { presentRunOutline } from './present-run.ts'
 import type { FiguresRow } from './figures.ts'
 import type { SuiteFigures } from './schema.ts'
 

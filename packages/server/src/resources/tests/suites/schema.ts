@@ -12,7 +12,6 @@ import {
   uuid,
   viewerOf,
 } from '../../schema.ts'
-import { runResult, runState } from '../test_runs/schema.ts'
 import { UserOrNull } from '../../people/user/schema.ts'
 
 const onSameCommit = 'Whether a test that failed and passed with one commit is flaky.'
@@ -60,6 +59,13 @@ export const Suite = Type.Object(
     ),
   },
   { title: 'Suite' },
+)
+
+export const runState = oneOf(['running', 'finished'], 'A run goes on for as long as its build does.')
+
+export const runResult = oneOf(
+  ['pending', 'passed', 'failed', 'stale'],
+  '`failed` as soon as one test has failed; `stale` when the run ended without a result.',
 )
 
 const counted = 'in the newest 200 runs of the last 7 days'

@@ -3,8 +3,8 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Db } from '../../../db/pool.ts'
+import { isVisibleDay } from '../suites/visible-results.ts'
 import { testIdOf } from '../test_runs/queries.ts'
-import { isVisibleDay } from '../tests/queries.ts'
 
 interface SuiteOfCaller {
   org: Organization

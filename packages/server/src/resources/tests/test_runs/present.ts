@@ -1,10 +1,8 @@
 import type { Static } from 'typebox'
-import { suiteUrl, suiteWebUrl, testUrl, testWebUrl } from '../suites/present.ts'
+import { testUrl, testWebUrl } from '../suites/present.ts'
+import { presentRunOutline, runUrl } from '../suites/present-run.ts'
 import type { FailedExecutionRow, RunRow } from './queries.ts'
 import type { FailedExecution, TestRun } from './schema.ts'
-
-export const runUrl = (url: string, orgSlug: string, suiteSlug: string, id: string): string =>
-  `${suiteUrl(url, orgSlug, suiteSlug)}/test_runs/${id}`
 
 export function presentRun(url: string, orgSlug: string, run: RunRow): Static<typeof TestRun> {
   const { passed_count, failed_count, skipped_count, unknown_count } = run
@@ -23,40 +21,6 @@ export function presentRun(url: string, orgSlug: string, run: RunRow): Static<ty
     failures: run.failures,
     updated_at: run.updated_at,
   }
-}
-
-type Outline = Pick<
-  RunRow,
-  | 'id'
-  | 'suite_slug'
-  | 'build_path'
-  | 'is_running'
-  | 'branch'
-  | 'created_at'
-  | 'passed_count'
-  | 'failed_count'
-  | 'skipped_count'
-  | 'unknown_count'
->
-
-/** What lists of other things say of a run. */
-export const presentRunOutline = (url: string, orgSlug: string, run: Outline) => ({
-  id: run.id,
-  url: runUrl(url, orgSlug, run.suite_slug, run.id),
-  web_url:
-    run.build_path === null
-      ? suiteWebUrl(url, orgSlug, run.suite_slug)
-      : `${url}/${orgSlug}/${run.build_path}`,
-  state: run.is_running ? ('running' as const) : ('finished' as const),
-  result: resultOf(run),
-  branch: run.branch,
-  created_at: run.created_at,
-})
-
-function resultOf(run: Outline): Static<typeof TestRun>['result'] {
-  if (run.failed_count > 0) return 'failed'
-  if (run.is_running) return 'pending'
-  return run.passed_count + run.skipped_count + run.unknown_count === 0 ? 'stale' : 'passed'
 }
 
 export function presentFailedExecution(

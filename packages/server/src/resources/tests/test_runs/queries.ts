@@ -1,8 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Caller, Organization } from '../../../auth/caller.ts'
-import { visiblePipelines } from '../../../auth/pipeline-access.ts'
 import type { Db } from '../../../db/pool.ts'
 import { notFound } from '../../../lib/errors.ts'
+import { isVisibleRun } from '../suites/visible-results.ts'
 
 export interface FailureRow {
   scope: string
@@ -92,11 +92,6 @@ export async function listOfBuild(db: Db, orgId: string, buildId: string, page: 
   return rows
 }
 
-/** Hides runs in builds of pipelines that the caller may not see. */
-export const isVisible = (org: Organization, caller: Caller) => sql`
-  (b.id is null or exists (
-    select from pipelines p where p.id = b.pipeline_id and ${visiblePipelines(org, caller)}))`
-
 /** Newest first. */
 export async function listOfSuite(
   db: Db,
@@ -107,7 +102,7 @@ export async function listOfSuite(
   page: Page,
 ): Promise<RunRow[]> {
   const { rows } = await sql<RunRow>`${select(outline)}
-    where r.organization_id = ${org.id} and r.suite_id = ${suiteId} and ${isVisible(org, caller)}
+    where r.organization_id = ${org.id} and r.suite_id = ${suiteId} and ${isVisibleRun(org, caller)}
       and ${buildId === undefined ? sql`true` : sql`r.build_id = ${buildId}`}
       and ${branch === undefined ? sql`true` : sql`r.branch = ${branch}`}
     order by r.created_at desc, r.id desc limit ${page.limit} offset ${page.offset}`.execute(db)
@@ -123,7 +118,7 @@ export async function getInSuite(
 ): Promise<RunRow> {
   const { rows } = await sql<RunRow>`${select(details)}
     where r.organization_id = ${org.id} and s.slug = ${suiteSlug} and r.id = ${id}
-      and ${isVisible(org, caller)}`.execute(db)
+      and ${isVisibleRun(org, caller)}`.execute(db)
   const [run] = rows
   if (run === undefined) throw notFound('No test run found')
   return run

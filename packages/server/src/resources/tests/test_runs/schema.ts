@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { count, oneOf, orNull, text, Timestamp, Uuid, uuid } from '../../schema.ts'
+import { count, orNull, text, Timestamp, Uuid, uuid } from '../../schema.ts'
+import { runResult, runState } from '../suites/schema.ts'
 
 const TextOrNull = orNull(Type.String())
 
@@ -29,13 +30,6 @@ const TestFailure = Type.Object(
 )
 
 const CommitSha = orNull(text('Commit that was tested; null when the sender did not say.'))
-
-export const runState = oneOf(['running', 'finished'], 'A run goes on for as long as its build does.')
-
-export const runResult = oneOf(
-  ['pending', 'passed', 'failed', 'stale'],
-  '`failed` as soon as one test has failed; `stale` when the run ended without a result.',
-)
 
 export const TestRun = Type.Object(
   {

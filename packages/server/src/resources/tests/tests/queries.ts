@@ -1,9 +1,9 @@
 // A test is the scope and name that results of a suite share, and its id is a hash of these (test_runs/add-results.ts).
 import { sql, type RawBuilder } from 'kysely'
 import type { Caller, Organization } from '../../../auth/caller.ts'
-import { hasFullAccess, visiblePipelines } from '../../../auth/pipeline-access.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
 import { notFound } from '../../../lib/errors.ts'
+import { isVisibleDay, isVisibleTest } from '../suites/visible-results.ts'
 import { testIdOf } from '../test_runs/queries.ts'
 
 export interface Counts {
@@ -59,13 +59,6 @@ export interface Days {
   first: string
   last: string
 }
-
-/** For queries with `test_days d`: hides results of pipelines that the caller may not see. */
-export const isVisibleDay = (org: Organization, caller: Caller) =>
-  hasFullAccess(org)
-    ? sql`true`
-    : sql`(d.origin_id = d.suite_id or exists (
-        select from pipelines p where p.organization_id = ${org.id} and p.id = d.origin_id and ${visiblePipelines(org, caller)}))`
 
 const figures = sql`
   sum(d.passed_count)::integer as passed_count, sum(d.failed_count)::integer as failed_count,
@@ -276,13 +269,6 @@ export async function findByName(
   const [test] = await select(db, org, caller, suiteId, isIt, days, one)
   return test
 }
-
-/** For queries with `tests t`: whether the caller sees any result of it. */
-export const isVisibleTest = (org: Organization, caller: Caller) =>
-  hasFullAccess(org)
-    ? sql`true`
-    : sql`exists (
-        select from test_days d where d.suite_id = t.suite_id and d.test_id = t.id and ${isVisibleDay(org, caller)})`
 
 async function select(
   db: Db,
