@@ -3,6 +3,7 @@ import type { Page, Request } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { millrace, theServer } from '../millrace.ts'
 import { signIn, visit, withBrowser } from './browser.ts'
+import { anOrganization, aPerson as aMember } from './new-organization.ts'
 
 const roles = ['admin', 'maintainer', 'builder', 'reader', 'elsewhere', 'stranger'] as const
 type Role = (typeof roles)[number]
@@ -364,5 +365,25 @@ withBrowser.describe('roles', () => {
     }
     expect(offered).toEqual(allowed)
     expect(Object.keys(allowed)).toHaveLength(offers(place, 'admin').length)
+  })
+
+  it('are offered the first steps that they may take', async () => {
+    const { server, slug, admin, api, url } = await anOrganization()
+    const member = await aMember(slug, 'member', 'Ada')
+    await server.post(`${api}/teams/enable`, {}, admin)
+    await server.post(`${api}/clusters`, { name: 'Machines' }, admin)
+    const offeredTo = async (token: string) => {
+      const tab = await visit()
+      await signIn(tab, { url, token }, '/-/me')
+      await settle(tab.page, `${url}/organizations/${slug}/start`)
+      const main = tab.page.getByRole('main')
+      const steps = main.getByRole('listitem')
+      expect(tab.complaints).toEqual([])
+      return steps.getByRole('button').or(steps.getByRole('link')).allInnerTexts()
+    }
+    expect(await offeredTo(admin)).toEqual(['Start an agent', 'New pipeline'])
+    expect(await offeredTo(member)).toEqual([])
+    const created = await server.post(`${api}/pipelines`, thePipeline, member)
+    expect(created.status).toBe(403)
   })
 })

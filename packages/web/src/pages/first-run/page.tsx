@@ -6,7 +6,8 @@ import { Button, LinkButton } from '../../parts/Button.tsx'
 import { Icon } from '../../parts/Icon.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
-import { Loading } from '../../parts/States.tsx'
+import { Loading, Problem } from '../../parts/States.tsx'
+import { organizationQuery } from '../../shell/queries.ts'
 import { agentsQuery } from '../agents/queries.ts'
 import { StartAgentDialog } from '../cluster/StartAgentDialog.tsx'
 import { clustersQuery } from '../clusters/queries.ts'
@@ -19,19 +20,28 @@ const refetchInterval = 3000
 
 export function FirstRunPage() {
   const { org } = useParams({ from: '/organizations/$org/start' })
-  const { data: trends } = useQuery({ ...trendsQuery(org), refetchInterval })
-  const { data: agents } = useInfiniteQuery({ ...agentsQuery(org, {}), refetchInterval })
-  const { data: clusters = [] } = useQuery(clustersQuery(org))
+  const { data: organization, error } = useQuery(organizationQuery(org))
+  const isMember = organization !== undefined
+  const { data: trends } = useQuery({ ...trendsQuery(org), refetchInterval, enabled: isMember })
+  const { data: agents } = useInfiniteQuery({ ...agentsQuery(org, {}), refetchInterval, enabled: isMember })
+  const { data: clusters = [] } = useQuery({ ...clustersQuery(org), enabled: isMember })
   const pipelines = pipelinesIn(trends ?? [])
   const hasDemo = pipelines.some(({ slug }) => slug === demoSlug)
   const { data: demo } = useQuery({ ...pipelineQuery(org, demoSlug), enabled: hasDemo })
   const [open, setOpen] = useState<'agent' | 'build' | null>(null)
+  if (!isMember && error !== null) return <Problem error={error} />
   if (trends === undefined || agents === undefined) return <Loading />
   const facts: FirstRun = {
     hasAgent: agents.pages.some(({ rows }) => rows.length > 0),
     demoBuild: trends.find((trend) => trend.pipeline_slug === demoSlug)?.builds.at(-1) ?? null,
     hasDemo,
     hasOwnPipeline: pipelines.some(({ slug }) => slug !== demoSlug),
+  }
+  const manageable = clusters.filter(({ viewer }) => viewer?.may.manage === true)
+  const may: Record<Step['id'], boolean> = {
+    agent: manageable.length > 0,
+    demo: demo?.viewer?.may.build === true,
+    pipeline: organization?.viewer?.may.create_pipelines === true,
   }
   const actions: Record<Step['id'], ReactNode> = {
     agent: <Button onClick={() => setOpen('agent')}>Start an agent</Button>,
@@ -59,7 +69,8 @@ export function FirstRunPage() {
             {id === 'demo' && facts.demoBuild !== null ? (
               <DemoBuild org={org} build={facts.demoBuild} />
             ) : (
-              !isDone && actions[id]
+              !isDone &&
+              (may[id] ? actions[id] : <span className="muted">An administrator can do this.</span>)
             )}
           </li>
         ))}
@@ -71,8 +82,8 @@ export function FirstRunPage() {
         </Link>
         , or the <a href="/docs">API</a> that does everything these pages do.
       </p>
-      {open === 'agent' && clusters.length > 0 && (
-        <StartAgentDialog org={org} clusters={clusters} onClose={() => setOpen(null)} />
+      {open === 'agent' && manageable.length > 0 && (
+        <StartAgentDialog org={org} clusters={manageable} onClose={() => setOpen(null)} />
       )}
       {open === 'build' && demo !== undefined && (
         <NewBuildDialog org={org} pipeline={demo} onClose={() => setOpen(null)} />
