@@ -43,6 +43,7 @@ export async function findProblems(page: Page): Promise<string[]> {
   return [
     ...(await findBarriers(page)),
     ...((await scrollsSideways(page)) ? ['scrolls sideways'] : []),
+    ...(await findSidewaysParts(page)),
     ...(await findRawNames(page)),
   ]
 }
@@ -61,6 +62,24 @@ const findRawNames = (page: Page): Promise<string[]> =>
         texts.push(element.getAttribute(name) ?? '')
     }
     return texts.filter(isRaw).map((text) => `shows raw: ${text.slice(0, 160)}`)
+  })
+
+/**
+ * On a phone, a part of a page scrolls sideways where its lines must not be broken: a log, sources in an editor, the waterfall and the
+ * graph. A bar with links to pages does too.
+ */
+const findSidewaysParts = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    if (innerWidth > 640) return []
+    const mayScroll =
+      '[aria-label^="Log of "], [aria-label^="Waterfall of "], [aria-label^="Graph of "], .cm-editor, nav'
+    return [...document.querySelectorAll('body *')]
+      .filter((element) => {
+        const { overflowX } = getComputedStyle(element)
+        return /auto|scroll/.test(overflowX) && element.scrollWidth > element.clientWidth + 1
+      })
+      .filter((element) => element.closest(mayScroll) === null)
+      .map((element) => `a part scrolls sideways: ${element.outerHTML.slice(0, 160)}`)
   })
 
 const scrollsSideways = (page: Page): Promise<boolean> =>

@@ -84,6 +84,8 @@ export function WaterfallView({ table, selectedJob, onSelect, filter, onFilter }
         <div
           className={`${rows.scroller} ${styles.scroller}`}
           ref={setScroller}
+          role="group"
+          aria-label="Waterfall of jobs, by time"
           style={cssVariables({ '--length': lengthMs, '--now': lengthMs })}
           {...list.handlers}
         >
