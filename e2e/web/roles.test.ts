@@ -18,7 +18,15 @@ interface Place {
   /** Rows of the lists that the pages show, by what they are. */
   ids: Readonly<
     Record<
-      'secret' | 'token' | 'service' | 'delivery' | 'schedule' | 'trigger' | 'invitation' | 'reader',
+      | 'secret'
+      | 'token'
+      | 'service'
+      | 'delivery'
+      | 'schedule'
+      | 'trigger'
+      | 'invitation'
+      | 'reader'
+      | 'budget',
       string
     >
   >
@@ -225,6 +233,16 @@ const offers = ({ slug, api, cluster, queue, team, ids }: Place, role: Role): Of
       request: ['GET', `${suite}?show_api_token=true`, {}],
     },
     { page: `${suitePage}/settings`, name: 'Delete…', request: ['PATCH', suite, {}] },
+    {
+      page: `/organizations/${slug}/insights`,
+      name: 'New budget',
+      request: ['POST', `${api}/budgets`, {}],
+    },
+    {
+      page: `/organizations/${slug}/insights`,
+      name: 'More about the budget of Shown',
+      request: ['PATCH', `${api}/budgets/${ids.budget}`, {}],
+    },
     { page: `${settings}/rules`, name: 'New rule', request: ['POST', `${api}/rules`, {}] },
     {
       page: `${settings}/templates`,
@@ -309,6 +327,7 @@ async function aPlace(): Promise<Place> {
     token: await make(`/clusters/${cluster}/tokens`, { description: 'Rack' }),
     schedule: await make('/pipelines/shown/schedules', { label: 'Nightly', cronline: '0 3 * * * UTC' }),
     trigger: await make('/pipelines/shown/triggers', { name: 'Base image' }),
+    budget: await make('/budgets', { pipeline_id: pipelines[0], amount: 5 }),
     invitation: String(invited.body['0']?.['id']),
   }
   return { slug, api, tokens, cluster, queue, team, ids }
