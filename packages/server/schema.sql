@@ -105,6 +105,7 @@ create table annotations (
   updated_at timestamp(3) with time zone not null default now(),
   body_html text,
   body_html_of text,
+  writer_job_id uuid,
   constraint annotations_pkey PRIMARY KEY (id),
   constraint annotations_priority_check CHECK (((priority >= 1) AND (priority <= 10))),
   constraint annotations_style_check CHECK ((style = ANY (ARRAY['success'::text, 'info'::text, 'warning'::text, 'error'::text]))),
@@ -978,6 +979,7 @@ create table log_findings (
   failing_row integer,
   failing_text text,
   cause text,
+  sources jsonb not null default '[]'::jsonb,
   constraint log_findings_pkey PRIMARY KEY (job_id),
   constraint log_findings_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE
 );
@@ -2242,6 +2244,7 @@ CREATE INDEX agents_queue ON agents USING btree (queue_id) WHERE (connection_sta
 CREATE INDEX agents_resume ON agents USING btree (resume_at) WHERE (resume_at IS NOT NULL);
 CREATE INDEX agents_silent ON agents USING btree (last_seen_at) WHERE (connection_state = ANY (ARRAY['connected'::text, 'stopping'::text]));
 CREATE UNIQUE INDEX annotations_build_context_key ON annotations USING btree (build_id, context) WHERE (job_id IS NULL);
+CREATE INDEX annotations_errors ON annotations USING btree (writer_job_id) WHERE ((style = 'error'::text) AND (writer_job_id IS NOT NULL));
 CREATE UNIQUE INDEX annotations_job_context_key ON annotations USING btree (job_id, context) WHERE (job_id IS NOT NULL);
 CREATE INDEX annotations_page ON annotations USING btree (build_id, priority DESC, created_at, id);
 CREATE INDEX api_access_tokens_issuer ON api_access_tokens USING btree (token_issuer_id) WHERE (token_issuer_id IS NOT NULL);
@@ -2394,6 +2397,7 @@ CREATE INDEX test_days_test ON test_days USING btree (suite_id, test_id, day);
 CREATE INDEX test_labels_name ON test_labels USING btree (suite_id, name);
 CREATE INDEX test_plans_organization ON test_plans USING btree (organization_id);
 CREATE INDEX test_results_failed ON test_results USING btree (run_id, created_at, id) WHERE (result = 'failed'::text);
+CREATE INDEX test_results_failed_job ON test_results USING btree (job_id) WHERE ((result = 'failed'::text) AND (job_id IS NOT NULL));
 CREATE INDEX test_results_test ON test_results USING btree (test_id, created_at, run_id) WHERE (test_id IS NOT NULL);
 CREATE INDEX test_runs_build ON test_runs USING btree (build_id, created_at, id) WHERE (build_id IS NOT NULL);
 CREATE INDEX test_runs_commit ON test_runs USING btree (suite_id, commit_sha);

@@ -182,7 +182,7 @@ const searchLog = tool({
 const searchLogs = tool({
   name: 'search_logs',
   title: 'Search the logs of many builds',
-  description: `Finds rows in the logs of many builds, newest first: where else does this error appear? Without \`whole_logs\` it looks at what failed jobs said in the last weeks, which is fast. ${isData}`,
+  description: `Finds rows in the logs of many builds, newest first: where else does this error appear? Without \`whole_logs\` it looks at what failed jobs said in the last weeks, also in error annotations and in messages of failed tests, which is fast. ${isData}`,
   input: Type.Object({
     ...OrganizationInput,
     query: Type.String({ minLength: 2, maxLength: 200, description: 'The text to search for.' }),
@@ -216,12 +216,13 @@ const searchLogs = tool({
       progress: unknown
       cursor: string | null
     }
-    const entries = hits.map(({ build, job, row, text, web_url }) => ({
+    const entries = hits.map(({ build, job, kind, row, annotation, test, text, web_url }) => ({
       build: `${build.pipeline_slug} #${build.number}`,
       branch: build.branch,
       job: job.id,
       name: job.name,
-      row,
+      kind,
+      ...(row === null ? { of: annotation?.context ?? test?.name } : { row }),
       text,
       web_url,
     }))

@@ -7,3 +7,6 @@ export type BuildAddress = {
 }
 
 export type JobAddress = BuildAddress & { job: string }
+
+/** Of an annotation on the page of its build. The server links to it, too. */
+export const annotationAnchor = (id: string): string => `annotation-${id}`

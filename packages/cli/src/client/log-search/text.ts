@@ -33,10 +33,23 @@ function describeJob({ build, job }: LogSearchHit, style: Style): string[] {
   return ['', `${title}  ${facts.join(', ')}`, `  ${style.dim(job.web_url)}`]
 }
 
-function describeRow({ row, text, start, end }: LogSearchHit, style: Style): string {
+/** The number of a row, or what else said it. */
+function describePlace({ kind, row, annotation, test }: LogSearchHit): string {
+  switch (kind) {
+    case 'log':
+      return String(row)
+    case 'annotation':
+      return `annotation ${oneLine(annotation?.context ?? '')}`
+    case 'test_failure':
+      return `test failure ${oneLine(test?.name ?? '')}`
+  }
+}
+
+function describeRow(hit: LogSearchHit, style: Style): string {
+  const { text, start, end } = hit
   const part = (from: number, to?: number) => printable(text.slice(from, to)).replaceAll('\n', ' ')
   const match = style.paint('red', style.bold(part(start, end)))
-  return `  ${style.dim(`${row}:`)} ${part(0, start)}${match}${part(end)}`
+  return `  ${style.dim(`${describePlace(hit)}:`)} ${part(0, start)}${match}${part(end)}`
 }
 
 /** Such as `2 rows found, searched 812 of 1,200 logs`. */

@@ -30,14 +30,19 @@ const annotate = agentRoute({
     const work: WorkOwner = { kind: 'upload', organizationId, sender, until: request.gone() }
     // Taken before anything is written: an agent sends a refused annotation again, and that may append.
     return withPlace(work, async (place) => {
-      const written = await put(ctx, owner, body)
+      const written = await put(ctx, owner, body, job.id)
       await renderAndStore(ctx, owner, written, place)
       return done()
     })
   },
 })
 
-const put = (ctx: Context, owner: annotations.Owner, body: Static<typeof AnnotateRequest>) =>
+const put = (
+  ctx: Context,
+  owner: annotations.Owner,
+  body: Static<typeof AnnotateRequest>,
+  writerJobId: string,
+) =>
   inTransaction(ctx.db, async (trx) => {
     const row = await annotations.put(trx, owner, {
       id: newId(),
@@ -47,6 +52,7 @@ const put = (ctx: Context, owner: annotations.Owner, body: Static<typeof Annotat
       body: body.body ?? '',
       // Without a body, only the style changes.
       append: body.append || !body.body,
+      writerJobId,
     })
     if (Buffer.byteLength(row.body) > mostBodyBytes) throw refused('An annotation may have at most 1 MiB.')
     return row

@@ -84,6 +84,7 @@ export interface Tables {
     updated_at: Generated<string>
     body_html: string | null
     body_html_of: string | null
+    writer_job_id: string | null
   }
   api_access_tokens: {
     id: string
@@ -735,6 +736,7 @@ export interface Tables {
     failing_row: number | null
     failing_text: string | null
     cause: string | null
+    sources: ColumnType<unknown, string | undefined, string>
   }
   metrics_reader: {
     is_only: Generated<boolean>

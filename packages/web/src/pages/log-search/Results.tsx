@@ -1,5 +1,8 @@
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { annotationAnchor } from '../../api/addresses.ts'
 import { Button } from '../../parts/Button.tsx'
+import { Icon } from '../../parts/Icon.tsx'
 import { showLabel } from '../../parts/labels.ts'
 import { useListKeys } from '../../parts/list-keys.ts'
 import { StateBadge } from '../../parts/state-badge/StateBadge.tsx'
@@ -72,22 +75,68 @@ function Build({ org, found: { build, jobs } }: { org: string; found: FoundBuild
           </h3>
           <ul className={styles.rows}>
             {hits.map((hit) => (
-              <li key={hit.row} data-list-row>
-                <Link
-                  to="/$org/$pipeline/builds/$number"
-                  params={params}
-                  hash={`${job.id}/L${hit.row}`}
-                  className={styles.row}
-                >
-                  <span className={styles.number}>{hit.row}</span>
+              <li key={keyOf(hit)} data-list-row>
+                <PlaceLink org={org} hit={hit}>
+                  <Place hit={hit} />
                   <Marked hit={hit} />
-                </Link>
+                </PlaceLink>
               </li>
             ))}
           </ul>
         </div>
       ))}
     </section>
+  )
+}
+
+const keyOf = ({ row, annotation, test, text }: Hit) =>
+  row === null ? `${annotation?.id ?? test?.id ?? ''} ${text}` : row
+
+function PlaceLink({ org, hit, children }: { org: string; hit: Hit; children: ReactNode }) {
+  const { build, job, row, annotation, test } = hit
+  const ofBuild = {
+    to: '/$org/$pipeline/builds/$number',
+    params: { org, pipeline: build.pipeline_slug, number: String(build.number) },
+    className: styles.row,
+  } as const
+  if (row !== null)
+    return (
+      <Link {...ofBuild} hash={`${job.id}/L${row}`}>
+        {children}
+      </Link>
+    )
+  if (annotation !== null)
+    return (
+      <Link {...ofBuild} search={{ tab: 'annotations' }} hash={annotationAnchor(annotation.id)}>
+        {children}
+      </Link>
+    )
+  if (test === null || test.suite_slug === null)
+    return (
+      <Link {...ofBuild} search={{ tab: 'tests' }}>
+        {children}
+      </Link>
+    )
+  return (
+    <Link
+      to="/organizations/$org/analytics/suites/$suite/tests/$test"
+      params={{ org, suite: test.suite_slug, test: test.id }}
+      className={styles.row}
+    >
+      {children}
+    </Link>
+  )
+}
+
+function Place({ hit: { row, annotation, test } }: { hit: Hit }) {
+  if (row !== null) return <span className={styles.number}>{row}</span>
+  const [kind, name] =
+    annotation === null ? ['Test failure', test?.name ?? ''] : ['Annotation', annotation.context]
+  return (
+    <span className={styles.place} title={name}>
+      <Icon name={annotation === null ? 'circle-x' : 'message-square'} />
+      {kind}
+    </span>
   )
 }
 

@@ -295,7 +295,13 @@ describe('the HTML of annotations', () => {
   it('is not stored once another body is written, also in the same millisecond', async () => {
     const { ofBuild, build } = await aScene()
     const owner = { organizationId: org.id, buildId: build.id, jobId: null }
-    const given = { context: 'default', style: undefined, priority: undefined, append: true }
+    const given = {
+      context: 'default',
+      style: undefined,
+      priority: undefined,
+      append: true,
+      writerJobId: null,
+    }
     const [first, second] = await inTransaction(app.db, async (trx) => [
       await annotations.put(trx, owner, { ...given, id: newId(), body: 'one ' }),
       await annotations.put(trx, owner, { ...given, id: newId(), body: 'two' }),

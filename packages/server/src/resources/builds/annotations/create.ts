@@ -35,6 +35,7 @@ function putAnnotation(ctx: Context, caller: Caller, owner: annotations.Owner, b
       priority: body.priority,
       body: body.body,
       append: body.append ?? false,
+      writerJobId: owner.jobId,
     })
     if (Buffer.byteLength(row.body) > mostBodyBytes) throw validationFailed('body must have at most 1 MiB')
     await recordAudit(trx, byCaller(caller), {

@@ -98,6 +98,8 @@ interface Given {
   priority: number | undefined
   body: string
   append: boolean
+  /** The job that writes it. */
+  writerJobId: string | null
 }
 
 type PutRow = AnnotationRow & WrittenBody & { is_new: boolean }
@@ -110,13 +112,14 @@ export async function put(trx: Trx, owner: Owner, given: Given): Promise<PutRow>
       : sql`(job_id, context) where job_id is not null`
   // The column keeps milliseconds: a smaller step would be rounded away, and two bodies would have one revision.
   const { rows } = await sql<PutRow>`
-    insert into annotations as a (id, organization_id, build_id, job_id, context, style, priority, body)
+    insert into annotations as a (id, organization_id, build_id, job_id, context, style, priority, body, writer_job_id)
     values (${given.id}, ${owner.organizationId}, ${owner.buildId}, ${owner.jobId}, ${given.context},
-      ${given.style ?? null}, ${given.priority ?? 3}, ${given.body})
+      ${given.style ?? null}, ${given.priority ?? 3}, ${given.body}, ${given.writerJobId})
     on conflict ${target} do update set
       body = case when ${given.append} then a.body || excluded.body else excluded.body end,
       style = case when ${given.style === undefined} then a.style else excluded.style end,
       priority = case when ${given.priority === undefined} then a.priority else excluded.priority end,
+      writer_job_id = excluded.writer_job_id,
       updated_at = greatest(now(), a.updated_at + interval '1 millisecond')
     returning ${columns}, a.body, ${revision} as revision, a.id = ${given.id} as is_new`.execute(trx)
   const [row] = rows

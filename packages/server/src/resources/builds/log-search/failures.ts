@@ -3,7 +3,7 @@ import { ThreadLimitExceeded } from '../../../lib/thread.ts'
 import type { FoundRow, searchTexts } from './line-tasks.ts'
 import * as searches from './queries.ts'
 import type { BuildPosition, Position, Scope } from './queries.ts'
-import { runLineTask, type Found, type Searching, type Source } from './search.ts'
+import { runLineTask, type Found, type Hit, type Searching, type Source } from './search.ts'
 
 /** A frequent text is among the newest jobs; any other is looked for in the index. */
 const newest = 300
@@ -64,12 +64,27 @@ async function read(
     if (error instanceof ThreadLimitExceeded) return []
     throw error
   })
-  const hits: Found['hits'] = []
+  const hits: Hit[] = []
+  const sourceOf = (job: searches.FindingsOfJob, { row }: FoundRow) => job.sources[-row - 1]
+  const wanted = jobs.flatMap(({ id }, index) => {
+    const job = said.get(id)
+    return job === undefined ? [] : (found[index] ?? []).flatMap((line) => sourceOf(job, line) ?? [])
+  })
+  const sources = new Map(
+    wanted.length === 0
+      ? []
+      : (await searches.readSources(ctx.db, scope, wanted)).map((source) => [source.id, source]),
+  )
+  const hitOf = (job: searches.FindingsOfJob, line: FoundRow): Hit[] => {
+    if (line.row > 0) return [{ job, line, source: null }]
+    const source = sources.get(sourceOf(job, line)?.id ?? '')
+    return source === undefined ? [] : [{ job, line, source }]
+  }
   for (const [index, position] of jobs.entries()) {
     const job = said.get(position.id)
     if (job === undefined) continue
-    const lines = found[index] ?? []
-    hits.push(...lines.slice(0, room - hits.length).map((line) => ({ job, line })))
+    const lines = (found[index] ?? []).flatMap((line) => hitOf(job, line))
+    hits.push(...lines.slice(0, room - hits.length))
     if (hits.length >= room) return { hits, searched: 0, after: after(position) }
   }
   const last = jobs.at(-1)

@@ -58,7 +58,7 @@ async function* searchBuild(
       const next = job.place + 1
       const lines = (found[index] ?? []).slice(0, room())
       const after = { at, id, place: next === logs ? null : next }
-      yield { hits: lines.map((line) => ({ job, line })), searched: next - done, after }
+      yield { hits: lines.map((line) => ({ job, line, source: null })), searched: next - done, after }
       done = next
     }
   }

@@ -1,12 +1,14 @@
 import { plainText } from '../log/screen/plain-text.ts'
 import { urlsOf } from '../failure_summary/present.ts'
-import type { FoundRow } from './line-tasks.ts'
-import type { JobOfHit } from './queries.ts'
+import { testWebUrl } from '../../tests/suites/present.ts'
+import type { FoundSource } from './queries.ts'
 import type { LogSearchHit } from './schema.ts'
+import type { Hit } from './search.ts'
 
-export function presentHit(root: string, orgSlug: string, job: JobOfHit, found: FoundRow): LogSearchHit {
+export function presentHit(root: string, orgSlug: string, { job, line, source }: Hit): LogSearchHit {
   const urls = urlsOf(root, orgSlug, job)
   const jobUrl = `${urls.page}#${job.job_id}`
+  const { row, text, start, end } = line
   return {
     build: {
       id: job.build_id,
@@ -24,7 +26,27 @@ export function presentHit(root: string, orgSlug: string, job: JobOfHit, found: 
       state: job.state,
       web_url: jobUrl,
     },
-    ...found,
-    web_url: `${jobUrl}/L${found.row}`,
+    kind: source?.kind ?? 'log',
+    row: source === null ? row : null,
+    annotation: source?.kind === 'annotation' ? { id: source.id, context: plainText(source.name) } : null,
+    test: source?.test_id ? presentTest(source, source.test_id) : null,
+    text,
+    start,
+    end,
+    web_url: source === null ? `${jobUrl}/L${row}` : webUrlOf(source, { root, orgSlug, page: urls.page }),
   }
+}
+
+const presentTest = ({ name, suite_slug }: FoundSource, id: string) => ({
+  id,
+  name: plainText(name),
+  suite_slug,
+})
+
+function webUrlOf(
+  { kind, id, test_id: testId, suite_slug: suite }: FoundSource,
+  { root, orgSlug, page }: { root: string; orgSlug: string; page: string },
+): string {
+  if (kind === 'annotation') return `${page}?tab=annotations#annotation-${id}`
+  return testId === null || suite === null ? `${page}?tab=tests` : testWebUrl(root, orgSlug, suite, testId)
 }

@@ -4,6 +4,9 @@ import type { Caller, Organization } from '../../../auth/caller.ts'
 import { visiblePipelines } from '../../../auth/pipeline-access.ts'
 import type { Db } from '../../../db/pool.ts'
 import { shownState } from '../../job/job-json.ts'
+import { visibleSuites } from '../../tests/suites/queries.ts'
+import { testId } from '../../tests/test_runs/queries.ts'
+import type { Source } from '../log/findings/said.ts'
 import type { Filters } from './rules.ts'
 
 export interface Scope {
@@ -126,9 +129,11 @@ export async function findFindings(
   return rows
 }
 
-interface FindingsOfJob extends JobOfHit {
+export interface FindingsOfJob extends JobOfHit {
   text: string
+  /** Below 0: minus the number of the source, from 1 on. */
   rows: number[]
+  sources: Source[]
 }
 
 /** In no order. */
@@ -138,11 +143,43 @@ export async function readFindings(
   jobIds: readonly string[],
 ): Promise<FindingsOfJob[]> {
   const { rows } = await sql<FindingsOfJob>`
-    select ${jobOfHit}, f.text, f.rows
+    select ${jobOfHit}, f.text, f.rows, f.sources
     from log_findings f join jobs j on j.id = f.job_id join builds b on b.id = j.build_id
     join pipelines p on p.id = b.pipeline_id
     where f.organization_id = ${scope.org.id} and f.job_id = any (${[...jobIds]}::uuid[]) and ${buildsWanted(scope)}
       and ${jobsWanted(scope)}`.execute(db)
+  return rows
+}
+
+/** What is not the log of a job. */
+export interface FoundSource {
+  kind: 'annotation' | 'test_failure'
+  id: string
+  /** The context of the annotation, or the scope and name of the test. */
+  name: string
+  test_id: string | null
+  /** null: the test has no page, or none that the caller may open. */
+  suite_slug: string | null
+}
+
+/** Those that still say what was found there. */
+export async function readSources(
+  db: Db,
+  { org, caller }: Scope,
+  sources: readonly Source[],
+): Promise<FoundSource[]> {
+  const { rows } = await sql<FoundSource>`
+    with given as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(sources)}::jsonb) as g (kind text, id uuid, run_id uuid, at timestamptz))
+    select g.kind, g.id, left(a.context, 300) as name, null::uuid as test_id, null as suite_slug
+    from given g join annotations a on a.id = g.id and a.updated_at = g.at
+    where a.organization_id = ${org.id} and a.style = 'error'
+    union all
+    select g.kind, g.id, left(concat_ws(' ', nullif(t.scope, ''), t.name), 300), ${testId}, s.slug
+    from given g join test_results t on t.run_id = g.run_id and t.id = g.id join test_runs r on r.id = t.run_id
+      left join test_suites s on s.id = r.suite_id and ${visibleSuites(org, caller)}
+        and exists (select from tests known where known.suite_id = r.suite_id and known.id = ${testId})
+    where r.organization_id = ${org.id}`.execute(db)
   return rows
 }
 

@@ -54,8 +54,7 @@ const searchLogsRoute = route({
     withPlace(workOf('search', asked), async (place) => {
       const hits: LogSearchHit[] = []
       for await (const event of await search(asked, place, { hits: 50, mostMs: answerMs })) {
-        if (event.kind === 'hit')
-          hits.push(presentHit(asked.ctx.config.url, asked.org.slug, event.hit.job, event.hit.line))
+        if (event.kind === 'hit') hits.push(presentHit(asked.ctx.config.url, asked.org.slug, event.hit))
         if (event.kind === 'end')
           return ok({ hits, progress: event.progress, cursor: cursorOf(asked, event.after) })
       }
@@ -128,7 +127,7 @@ async function* written(asked: Asked, events: AsyncGenerator<SearchEvent>): Asyn
 function writtenEvent(asked: Asked, event: SearchEvent): string {
   switch (event.kind) {
     case 'hit':
-      return message('hit', presentHit(asked.ctx.config.url, asked.org.slug, event.hit.job, event.hit.line))
+      return message('hit', presentHit(asked.ctx.config.url, asked.org.slug, event.hit))
     case 'progress':
       return message('progress', event.progress)
     case 'end':

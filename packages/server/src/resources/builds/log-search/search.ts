@@ -6,12 +6,14 @@ import { ThreadLimitExceeded } from '../../../lib/thread.ts'
 import type { Place } from '../../../lib/threads.ts'
 import type { Query } from '../log/rows/search-tasks.ts'
 import type { FoundRow, searchTexts } from './line-tasks.ts'
-import type { BuildPosition, JobOfHit, Scope } from './queries.ts'
+import type { BuildPosition, FoundSource, JobOfHit, Scope } from './queries.ts'
 import type { LogSearchProgress } from './schema.ts'
 
-interface Hit {
+export interface Hit {
   job: JobOfHit
   line: FoundRow
+  /** null: the log of the job. */
+  source: FoundSource | null
 }
 
 export interface Found {

@@ -6,6 +6,7 @@ import type { Trx } from '../../../db/pool.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { notFound, refused } from '../../../lib/errors.ts'
 import { isUuid, newId } from '../../../lib/ids.ts'
+import { indexLate } from './index-late.ts'
 import { suiteOfPipeline } from '../suites/of-pipeline.ts'
 import * as suites from '../suites/queries.ts'
 import type { SendingSuite } from '../suites/queries.ts'
@@ -34,6 +35,7 @@ export async function storeResults(
     const buildId = await findBuild(trx, suite.organizationId, env)
     const run = await saveRun(trx, suite, env, buildId, at)
     await addBatches(trx, run, batches, at)
+    if (run.jobId !== null) await indexLate(trx, suite.organizationId, run.jobId)
     return run.id
   })
 }
@@ -66,6 +68,7 @@ export async function storeReport(
     const run = await saveRun(trx, suite, env, build.id, at)
     await checkRoom(trx, run.id, count)
     await addBatches(trx, run, batches, at)
+    if (failedIds.length > 0) await indexLate(trx, organizationId, report.jobId)
     return { runId: run.id, quarantined: await listQuarantined(trx, run, failedIds) }
   })
   return { ...stored, count, failed: failedIds.length, skipped }

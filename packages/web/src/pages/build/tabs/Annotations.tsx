@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useLayoutEffect, useMemo, useRef, useState } from 'react'
-import type { BuildAddress } from '../../../api/addresses.ts'
+import { annotationAnchor, type BuildAddress } from '../../../api/addresses.ts'
 import type { Schemas } from '../../../api/operations.ts'
 import { Button } from '../../../parts/Button.tsx'
 import { Icon } from '../../../parts/Icon.tsx'
@@ -64,12 +64,22 @@ function AnnotationBox({ annotation, links }: { annotation: Annotation; links: A
   const [isOpen, setOpen] = useState(false)
   const [isLong, setLong] = useState(false)
   const body = useRef<HTMLDivElement>(null)
+  const anchor = annotationAnchor(annotation.id)
+  const box = useRef<HTMLElement>(null)
+  useLayoutEffect(() => {
+    if (location.hash === `#${anchor}`) box.current?.scrollIntoView({ block: 'center' })
+  }, [anchor])
   useLayoutEffect(() => {
     const element = body.current
     if (element !== null && !isOpen) setLong(element.scrollHeight > element.clientHeight + 1)
   }, [isOpen])
   return (
-    <article className={`card ${styles.annotation} ${toneClass(tone)}`} aria-label={`Annotation ${context}`}>
+    <article
+      ref={box}
+      id={anchor}
+      className={`card ${styles.annotation} ${toneClass(tone)}`}
+      aria-label={`Annotation ${context}`}
+    >
       <header className={styles.header}>
         <Icon name={icon} {...(style === null ? {} : { label: style })} />
         <span className={`truncated ${styles.context}`}>{context}</span>

@@ -28,7 +28,7 @@ export interface Findings {
   cause: string | null
 }
 
-const mostLineCharacters = 500
+export const mostLineCharacters = 500
 const mostLastRows = 200
 const mostBytes = 64 * 1024
 /** An agent opens a group after its rows. */

@@ -5,6 +5,7 @@ import { prepared } from '../../../../db/statement.ts'
 import type { Kinds } from '../../../../tasks/kinds.ts'
 import { isFree, leaseEnd } from '../../../../tasks/lease.ts'
 import { storeFindings } from '../findings/queries.ts'
+import type { Said } from '../findings/said.ts'
 import type { WrittenRows } from '../rows/rows-object.ts'
 
 /** After the end of a job. By then a statement that began within the grace period for chunks has ended too. */
@@ -91,7 +92,7 @@ export async function deleteStrays(db: Db, jobIds: readonly string[]): Promise<v
 export async function finish(
   trx: Trx,
   jobId: string,
-  { key, size, rows }: { key: string; size: number; rows: WrittenRows },
+  { key, size, rows, said }: { key: string; size: number; rows: WrittenRows; said: readonly Said[] },
 ): Promise<boolean> {
   const { rows: updated } = await sql`
     update job_logs set blob_key = ${key}, size = ${size}, finished_at = now(), compacting_until = null,
@@ -100,7 +101,7 @@ export async function finish(
     where job_id = ${jobId} and finished_at is null and deleted_at is null
     returning job_id`.execute(trx)
   if (updated.length === 0) return false
-  if (rows.findings !== null) await storeFindings(trx, jobId, rows.findings)
+  await storeFindings(trx, jobId, { log: rows.findings, said })
   return true
 }
 

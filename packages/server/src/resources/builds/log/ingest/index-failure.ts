@@ -11,6 +11,7 @@ import type { findTelling } from '../rows/row-tasks.ts'
 import { replaySegments, runRowTask, segmentBytes } from '../rows/segments.ts'
 import { findLog, type Log } from '../source.ts'
 import * as findings from '../findings/queries.ts'
+import { readSaid } from '../findings/said.ts'
 import { TellingLines, type Findings } from '../findings/telling-lines.ts'
 
 /** Many jobs may fail at once, so other tasks run before these. */
@@ -29,11 +30,13 @@ export async function indexFailure(
 ): Promise<void> {
   if (!(await findings.isFailed(ctx.db, orgId, jobId))) return
   const log = await findLog(ctx, orgId, jobId)
-  if (log === null || log.compacted !== null) return
   const work = { kind: 'background', organizationId: orgId, sender: jobId, until: null } as const
-  const found = await withPlace(work, (place) => readFindings(ctx, orgId, jobId, { log, place }))
-  if (found !== null)
-    await inTransaction(ctx.db, (trx) => findings.storeEarlyFindings(trx, orgId, jobId, found))
+  const ofLog =
+    log === null || log.compacted !== null
+      ? null
+      : await withPlace(work, (place) => readFindings(ctx, orgId, jobId, { log, place }))
+  const said = await readSaid(ctx.db, orgId, jobId)
+  await inTransaction(ctx.db, (trx) => findings.storeEarlyFindings(trx, orgId, jobId, { log: ofLog, said }))
 }
 
 async function readFindings(
