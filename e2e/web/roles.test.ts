@@ -1,7 +1,8 @@
 // What a page offers a person equals what the API allows them, for every role.
+import { join } from 'node:path'
 import type { Page, Request } from 'playwright-core'
 import { expect, it } from 'vitest'
-import { millrace, theServer } from '../millrace.ts'
+import { aDirectory, eventually, millrace, spawnMillrace, theServer } from '../millrace.ts'
 import { signIn, visit, withBrowser } from './browser.ts'
 import { anOrganization, aPerson as aMember } from './new-organization.ts'
 
@@ -12,6 +13,8 @@ interface Place {
   slug: string
   api: string
   tokens: Record<Role, string>
+  /** The page of an agent, which has failed the job below. */
+  agentPage: string
   cluster: string
   queue: string
   team: string
@@ -26,13 +29,18 @@ interface Place {
       | 'trigger'
       | 'invitation'
       | 'reader'
-      | 'budget',
+      | 'budget'
+      | 'agent'
+      | 'block'
+      | 'waiting'
+      | 'failed'
+      | 'shown',
       string
     >
   >
 }
 
-/** A button or link, and the request that it is for. The request is refused or changes nothing that matters here. */
+/** A button, link or field, and the request that it is for. The request is refused or changes nothing that matters here. */
 interface Offer {
   page: string
   name: string
@@ -45,10 +53,14 @@ interface Offer {
 const thePipeline = {
   name: 'Shown',
   repository: 'https://git.example.com/a.git',
-  configuration: 'steps: [{ command: a }]',
+  configuration: `steps:
+  - command: a
+  - block: Ship it
+    depends_on: ~
+    fields: [{ text: Reason, key: reason, required: true }]`,
 }
 
-const offers = ({ slug, api, cluster, queue, team, ids }: Place, role: Role): Offer[] => {
+const offers = ({ slug, api, agentPage, cluster, queue, team, ids }: Place, role: Role): Offer[] => {
   const pipeline = `${api}/pipelines/shown`
   const clusterApi = `${api}/clusters/${cluster}`
   const clusterPage = `/organizations/${slug}/clusters/${cluster}`
@@ -76,6 +88,27 @@ const offers = ({ slug, api, cluster, queue, team, ids }: Place, role: Role): Of
       request: ['PUT', `${pipeline}/builds/1/rebuild`, {}],
     },
     {
+      page: `/${slug}/shown/builds/1`,
+      name: 'Unblock…',
+      request: ['PUT', `${pipeline}/builds/1/jobs/${ids.block}/unblock`, {}],
+    },
+    {
+      page: `/${slug}/shown/builds/1`,
+      name: 'Cancel',
+      request: ['PUT', `${api}/pipelines/broken/builds/1/cancel`, {}],
+    },
+    {
+      page: `/${slug}/broken/builds/1#${ids.failed}`,
+      name: 'Retry',
+      request: ['PUT', `${pipeline}/builds/1/jobs/${ids.waiting}/retry`, {}],
+    },
+    {
+      page: `/organizations/${slug}/agents`,
+      name: 'Start an agent',
+      request: ['POST', `${clusterApi}/tokens`, { description: 'Tried' }],
+    },
+    { page: agentPage, name: 'Pause…', request: ['PUT', `${api}/agents/${ids.agent}/resume`, {}] },
+    {
       page: `${clusterPage}/queues/${queue}`,
       name: 'Pause dispatch…',
       request: ['POST', `${clusterApi}/queues/${queue}/resume_dispatch`, {}],
@@ -97,6 +130,32 @@ const offers = ({ slug, api, cluster, queue, team, ids }: Place, role: Role): Of
       page: `${settings}/audit-log`,
       name: 'Download as CSV',
       request: ['GET', `${api}/audit_events`, {}],
+    },
+    { page: `${settings}/general`, name: 'Name', request: ['PATCH', api, {}] },
+    { page: `${settings}/sso`, name: 'Client id', request: ['PUT', `${api}/sso`, {}] },
+    { page: `${settings}/api`, name: 'Allowed networks', request: ['PATCH', `${api}/api-settings`, {}] },
+    {
+      page: `${settings}/pipelines`,
+      name: 'Turn on',
+      request: ['PATCH', `${api}/pipeline-settings`, {}],
+    },
+    {
+      page: `${settings}/archive`,
+      name: 'Unarchive Old',
+      request: ['POST', `${pipeline}/unarchive`, {}],
+    },
+    { page: `${pipelineSettings}/general`, name: 'Name', request: ['PATCH', pipeline, {}] },
+    {
+      page: `${pipelineSettings}/steps`,
+      name: 'Where the steps are',
+      request: ['PATCH', pipeline, {}],
+    },
+    { page: `${pipelineSettings}/repository`, name: 'Repository', request: ['PATCH', pipeline, {}] },
+    { page: `${pipelineSettings}/builds`, name: 'Branches', request: ['PATCH', pipeline, {}] },
+    {
+      page: `${pipelineSettings}/access`,
+      name: 'Remove maintainer',
+      request: ['PATCH', `${api}/teams/${team}/pipelines/${ids.shown}`, {}],
     },
     {
       page: `${pipelineSettings}/danger`,
@@ -282,18 +341,32 @@ async function aPlace(): Promise<Place> {
   for (const name of ['maintainer', 'builder', 'reader', 'elsewhere'] as const)
     tokens[name] = await aPerson(slug, name)
   tokens.stranger = await aPerson(`${slug}-other`, 'stranger')
-  const make = async (path: string, body: object) => {
+  const make = async (path: string, body: object, field = 'id') => {
     const made = await server.post(`${api}${path}`, body, admin)
     if (made.status >= 300) throw new Error(`${path}: ${JSON.stringify(made.body)}`)
-    return String(made.body['id'])
+    return String(made.body[field])
   }
   await server.post(`${api}/teams/enable`, {}, admin)
   const cluster = await make('/clusters', { name: 'Machines' })
   const queue = await make(`/clusters/${cluster}/queues`, { key: 'default' })
   const pipelines: string[] = []
-  for (const name of ['Shown', ...roles.map(doomed)])
+  for (const name of ['Shown', 'Old', ...roles.map(doomed)])
     pipelines.push(await make('/pipelines', { ...thePipeline, name, cluster_id: cluster }))
-  await make('/pipelines/shown/builds', { commit: 'HEAD', branch: 'main' })
+  await make('/pipelines/old/archive', {})
+  const template = { name: 'Go service', configuration: 'steps: []', available: true }
+  await make('/pipeline-templates', template, 'uuid')
+  pipelines.push(await make('/pipelines', { ...failing, cluster_id: cluster }))
+  const build = { commit: 'HEAD', branch: 'main' }
+  await make('/pipelines/shown/builds', build)
+  const jobs = Object.values((await server.get(`${api}/pipelines/shown/builds/1`, admin)).body['jobs'] ?? {})
+  const jobOf = (type: string) => String(jobs.find((job) => String(job['type']) === type)?.['id'])
+  await make(`/clusters/${cluster}/queues`, { key: 'real' })
+  await make('/pipelines/broken/builds', build)
+  startAgent(await make(`/clusters/${cluster}/tokens`, { description: 'Real' }, 'token'))
+  const failed = await eventually('the agent has failed the job', async () => {
+    const { body } = await server.get(`${api}/pipelines/broken/builds/1`, admin)
+    return String(body['state']) === 'failed' && body['jobs']?.['0']
+  })
   const people = Object.values((await server.get(`${api}/members?per_page=100`, admin)).body)
   const idOf = (name: Role) => String(people.find((person) => String(person['name']) === name)?.['id'])
   await make(`/clusters/${cluster}/maintainers`, { user: idOf('maintainer') })
@@ -320,6 +393,11 @@ async function aPlace(): Promise<Place> {
   })
   const invited = await server.post(`${api}/invitations`, { emails: ['guest@example.com'] }, admin)
   const ids = {
+    shown: pipelines[0] ?? '',
+    block: jobOf('manual'),
+    waiting: jobOf('script'),
+    failed: String(failed['id']),
+    agent: String(failed['agent']?.['id']),
     reader: idOf('reader'),
     service,
     delivery: await make(`/services/${service}/test`, {}),
@@ -330,7 +408,23 @@ async function aPlace(): Promise<Place> {
     budget: await make('/budgets', { pipeline_id: pipelines[0], amount: 5 }),
     invitation: String(invited.body['0']?.['id']),
   }
-  return { slug, api, tokens, cluster, queue, team, ids }
+  const agentPage = new URL(String(failed['agent']?.['web_url'])).pathname
+  return { slug, api, tokens, agentPage, cluster, queue, team, ids }
+}
+
+const failing = {
+  name: 'Broken',
+  repository: 'https://git.example.com/a.git',
+  configuration: `agents: { queue: real }
+env: { BUILDKITE_SKIP_CHECKOUT: "true" }
+steps: [{ command: "exit 1" }]`,
+}
+
+function startAgent(token: string): void {
+  const folder = aDirectory()
+  const endpoint = `${theServer().url}/v3`
+  const where = ['--endpoint', endpoint, '--queue', 'real', '--build-path', join(folder, 'builds')]
+  spawnMillrace(['agent', 'start', '--token', token, ...where], { HOME: folder })
 }
 
 /** Events come as long as the page is open. */
@@ -377,7 +471,11 @@ withBrowser.describe('roles', () => {
         if (page !== shown) await settle(tab.page, url + page)
         shown = page
         const main = tab.page.getByRole('main')
-        const control = main.getByRole('button', { name }).or(main.getByRole('link', { name }))
+        const control = main
+          .getByRole('button', { name })
+          .or(main.getByRole('link', { name }))
+          .or(main.getByRole('textbox', { name, exact: true }))
+          .or(main.getByRole('combobox', { name, exact: true }))
         if ((await control.filter({ visible: true }).count()) > 0) (offered[key] ??= []).push(role)
         if (await isAllowed(token, request)) (allowed[key] ??= []).push(role)
       }
