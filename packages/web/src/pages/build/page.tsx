@@ -16,6 +16,7 @@ import { buildQuery, graphQuery, type LoadedGraph } from './queries.ts'
 import { detailOf } from '../builds/build-facts.ts'
 import { tabTitle, useStateIcon } from './tab-title.ts'
 import { useAnnouncedState } from './use-announced-state.ts'
+import { useCurrentCost } from './use-current-cost.ts'
 
 export function BuildPage() {
   const { org, pipeline, number } = useParams({ from: '/$org/$pipeline/builds/$number' })
@@ -27,6 +28,7 @@ function BuildAt({ address }: { address: BuildAddress }) {
   const graph = useQuery(graphQuery(address))
   const error = build.error ?? graph.error
   useLiveBuild(address, graph.data)
+  useCurrentCost(address, graph.data?.watched.id)
   if (build.data !== undefined && graph.data !== undefined) {
     return <LoadedBuild address={address} build={build.data} graph={graph.data} />
   }
