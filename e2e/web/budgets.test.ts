@@ -49,6 +49,12 @@ withBrowser.describe('budgets', () => {
       name: String(pipeline['name']),
     })
     await row.getByText('Spent', { exact: true }).waitFor()
+    await page.setViewportSize({ width: 390, height: 300 })
+    await page.evaluate(() => scrollTo(0, 0))
+    await page.getByRole('link', { name: 'Budgets', exact: true }).click()
+    const heading = page.getByRole('heading', { name: /^Budgets of/ })
+    await expect.poll(() => heading.boundingBox().then((box) => box?.y)).toBeLessThan(250)
+    await page.setViewportSize({ width: 1280, height: 800 })
     const far = await edgesOf(row)
     expect(far.spent).toBeGreaterThan(far.whole)
     await eventually('a notice is sent', async () => (await find())?.['last_notice'] !== null)

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { download } from '../../api/downloads.ts'
-import { Button } from '../../parts/Button.tsx'
+import { Button, LinkButton } from '../../parts/Button.tsx'
 import { SelectField } from '../../parts/Field.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Empty, NotLoaded } from '../../parts/States.tsx'
@@ -27,12 +27,17 @@ export function InsightsPage() {
       title="Insight"
       subtitle="What jobs wait for, which fail, and where the minutes and the money go."
       actions={
-        <Button
-          icon="download"
-          onClick={() => void download(csvAddress(org, search), `insights-${org}.csv`).catch(showFailure)}
-        >
-          Download as CSV
-        </Button>
+        <>
+          <LinkButton to="." search={search} hash="budgets">
+            Budgets
+          </LinkButton>
+          <Button
+            icon="download"
+            onClick={() => void download(csvAddress(org, search), `insights-${org}.csv`).catch(showFailure)}
+          >
+            Download as CSV
+          </Button>
+        </>
       }
     >
       <Choices search={search} />

@@ -86,10 +86,10 @@ const NoBudget = ({ org, mayManage }: { org: string; mayManage: boolean }) => (
 
 const Price = ({ org }: { org: string }) => (
   <>
-    Jobs cost something once their queue has a price of a minute:{' '}
+    Jobs cost something once a minute of{' '}
     <Link to="/organizations/$org/clusters" params={{ org }}>
-      choose a queue
+      their queue
     </Link>{' '}
-    and edit it.
+    has a price.
   </>
 )
