@@ -6,7 +6,7 @@ import { showLabel } from '../../parts/labels.ts'
 import { FieldGroup } from '../../parts/settings/FieldGroup.tsx'
 import { NumberField } from '../../parts/settings/NumberField.tsx'
 import type { Queue } from '../cluster/queries.ts'
-import { findSharers, type Sharer } from './sharers.ts'
+import { findSharers, namedSharers, type Sharer } from './sharers.ts'
 import styles from './WeightFields.module.css'
 
 type Weights = Queue['fair_weights']
@@ -24,7 +24,7 @@ interface Props {
   onWeights: (weights: Weights) => void
 }
 
-/** Chosen by name. One whose name is not among the first ones keeps its id. */
+/** Chosen by name. What the person may not see, or is deleted, is shown by its id. */
 export function WeightFields({ org, fairBy, weights, onWeights }: Props) {
   const [text, setText] = useState('')
   const [added, setAdded] = useState<readonly Sharer[]>([])
@@ -33,10 +33,16 @@ export function WeightFields({ org, fairBy, weights, onWeights }: Props) {
     queryFn: ({ signal }: { signal: AbortSignal }) => findSharers(org, fairBy, wanted, signal),
     placeholderData: keepPreviousData<Sharer[]>,
   })
-  const { data: first = [] } = useQuery(find(''))
+  // The weights that the dialog opened with; those that are added come with their names.
+  const [stored] = useState(() => Object.keys(weights))
+  const { data: named = [] } = useQuery({
+    queryKey: ['names of sharers', org, fairBy, stored],
+    queryFn: ({ signal }) => namedSharers(org, fairBy, stored, signal),
+    enabled: stored.length > 0,
+  })
   const { data: found = [] } = useQuery(find(text))
   const offered = found.filter(({ id }) => weights[id] === undefined)
-  const nameOf = (id: string) => [...added, ...first].find((each) => each.id === id)?.name ?? id
+  const nameOf = (id: string) => [...added, ...named].find((each) => each.id === id)?.name ?? id
   const type = (next: string) => {
     const chosen = offered.find(({ detail }) => detail === next)
     setText(chosen === undefined ? next : '')

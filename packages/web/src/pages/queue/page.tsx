@@ -17,6 +17,7 @@ import { StartAgentDialog } from '../cluster/StartAgentDialog.tsx'
 import { QueueChart } from './QueueChart.tsx'
 import { QueueMenu } from './QueueMenu.tsx'
 import { metricsQuery, pauseDispatch, resumeDispatch, waitingQuery, type Metrics } from './queries.ts'
+import { summaryOf } from './summary.ts'
 import { WaitingJobs } from './WaitingJobs.tsx'
 import styles from './Queue.module.css'
 
@@ -27,18 +28,31 @@ export function QueuePage() {
   const queueState = useQuery(queueQuery(address))
   const queue = queueState.data
   const { data: cluster } = useQuery(clusterQuery(org, clusterId))
-  const { data: metrics } = useQuery(metricsQuery(address))
+  const { data: metrics, dataUpdatedAt: metricsAtMs } = useQuery(metricsQuery(address))
   const waiting = useInfiniteQuery(waitingQuery(address))
-  const { agents = [], list } = useAgents(org, { queueId: address.queue })
+  const { agents, list } = useAgents(org, { queueId: address.queue })
   const [open, setOpen] = useState<'pause' | 'start' | null>(null)
   const change = usePause(address)
   if (queue === undefined || isGone(queueState.error)) return <NotLoaded query={queueState} />
   const isPaused = queue.dispatch_paused
+  const waitingJobs = waiting.data?.pages.flatMap(({ rows }) => rows)
+  const summary =
+    metrics &&
+    summaryOf(metrics, {
+      waiting: waitingJobs && {
+        rows: waitingJobs,
+        hasMore: waiting.hasNextPage,
+        atMs: waiting.dataUpdatedAt,
+      },
+      agents,
+      hasMoreAgents: list.hasNextPage,
+      metricsAtMs,
+    })
   return (
     <Page
       title={queue.key}
       before={<StateBadge kind="queue" state={isPaused ? 'paused' : 'active'} />}
-      subtitle={[queue.description, metrics && summaryOf(metrics)].filter(Boolean).join(' · ') || undefined}
+      subtitle={[queue.description, summary].filter(Boolean).join(' · ') || undefined}
       actions={
         <>
           <LinkButton
@@ -85,14 +99,16 @@ export function QueuePage() {
       {metrics !== undefined && <QueueChart points={metrics.points} />}
       <h2>Waiting jobs</h2>
       {metrics !== undefined && metrics.estimates.jobs > 0 && <p>{errorsOf(metrics.estimates)}</p>}
-      {waiting.data === undefined ? (
+      {waitingJobs === undefined ? (
         <NotLoaded query={waiting} rows={3} />
       ) : (
-        <WaitingJobs org={org} jobs={waiting.data.pages.flatMap(({ rows }) => rows)} />
+        <WaitingJobs org={org} jobs={waitingJobs} />
       )}
       <ShowMore list={waiting} />
       <h2>Agents</h2>
-      {agents.length === 0 ? (
+      {agents === undefined ? (
+        <NotLoaded query={list} rows={3} />
+      ) : agents.length === 0 ? (
         <Empty title="No agent of this queue is connected">Its jobs wait until one is.</Empty>
       ) : (
         <AgentTable agents={agents} withQueue={false} />
@@ -111,18 +127,6 @@ export function QueuePage() {
       )}
     </Page>
   )
-}
-
-function summaryOf({
-  waiting,
-  busy,
-  connected,
-  wait_p50_seconds: p50,
-  wait_p95_seconds: p95,
-}: Metrics): string {
-  const wait =
-    p50 === null || p95 === null ? '' : ` · wait p50 ${formatDuration(p50)}, p95 ${formatDuration(p95)}`
-  return `${waiting} waiting · ${busy} of ${connected} busy${wait}`
 }
 
 /** "Estimates of the last 7 days: half were within 20 s, 90 % within 2m 00s." */

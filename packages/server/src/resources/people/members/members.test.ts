@@ -56,6 +56,7 @@ describe('GET /v2/organizations/{org.slug}/members', () => {
     expect(await found('role=admin')).toEqual([admin.id])
     expect(await found(`q=${member.email.slice(0, -4).toUpperCase()}`)).toEqual([member.id])
     expect(await found('q=%25')).toEqual([])
+    expect(await found(`id=${member.id}&id=${org.id}`)).toEqual([member.id])
     const refused = await app.request('GET', `${org.path}/members?role=king`, { token: admin.token })
     expect(refused.status).toBe(400)
   })

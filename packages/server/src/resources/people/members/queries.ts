@@ -23,6 +23,8 @@ interface MemberFilter {
   role?: string
   /** Part of the name or of the address. */
   q?: string
+  /** Only these. */
+  id?: readonly string[]
   limit: number
   offset: number
 }
@@ -30,7 +32,7 @@ interface MemberFilter {
 export async function listInOrg(
   db: Db,
   orgId: string,
-  { email, role, q, limit, offset }: MemberFilter,
+  { email, role, q, id, limit, offset }: MemberFilter,
 ): Promise<MemberRow[]> {
   const { rows } = await sql<MemberRow>`${select}
     where m.organization_id = ${orgId}
@@ -38,6 +40,7 @@ export async function listInOrg(
       and (${role ?? null}::text is null or m.role = ${role ?? null})
       and (${q ?? null}::text is null
         or position(lower(${q ?? null}) in lower(u.name)) > 0 or position(lower(${q ?? null}) in lower(u.email)) > 0)
+      and (${id ?? null}::uuid[] is null or m.user_id = any (${id ?? null}::uuid[]))
     order by m.created_at, m.user_id limit ${limit} offset ${offset}`.execute(db)
   return rows
 }

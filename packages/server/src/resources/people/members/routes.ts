@@ -7,6 +7,7 @@ import { deleteMember } from './delete.ts'
 import { presentMember } from './present.ts'
 import * as members from './queries.ts'
 import { MemberRole } from '../schema.ts'
+import { Uuid } from '../../schema.ts'
 import { Member, UpdateMember } from './schema.ts'
 import { updateMember } from './update.ts'
 
@@ -21,6 +22,7 @@ const listMembersRoute = route({
     email: Type.Optional(Type.String({ description: 'The member with this address, in any case.' })),
     role: Type.Optional(Type.Union(MemberRole.anyOf, { description: 'Those with this role.' })),
     q: Type.Optional(Type.String({ description: 'Part of the name or of the address, in any case.' })),
+    id: Type.Optional(Type.Array(Uuid, { maxItems: 100, description: 'Those with one of these UUIDs.' })),
   },
   answers: { 200: Type.Array(Member) },
   async handler({ ctx, org, caller, query, url }) {

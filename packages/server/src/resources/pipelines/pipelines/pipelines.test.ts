@@ -56,6 +56,19 @@ describe('GET /v2/organizations/{org.slug}/pipelines', () => {
     expect(await names('name=web&repository=api')).toEqual([])
   })
 
+  it('narrows to those that have one of these ids', async () => {
+    const { admin, path, post } = await anOrg()
+    const ids: unknown[] = []
+    for (const name of ['One', 'Two', 'Three']) ids.push((await post({ name })).body.id)
+    const other = await anOrg()
+    const foreign = (await other.post({ name: 'Foreign' })).body.id
+    const asked = await app.request('GET', `${path}?id[]=${ids[2]}&id[]=${ids[0]}&id[]=${foreign}`, {
+      token: admin.token,
+    })
+    expect(asked.list.map(({ name }) => name)).toEqual(['One', 'Three'])
+    expect((await app.request('GET', `${path}?id=one`, { token: admin.token })).status).toBe(400)
+  })
+
   it('shows archived ones only to those who ask', async () => {
     const { admin, path, post } = await anOrg()
     const slug = (await post({})).body.slug

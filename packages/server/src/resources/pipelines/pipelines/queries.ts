@@ -177,6 +177,8 @@ interface PipelineFilter {
   clusterId?: string | undefined
   /** All of these. */
   tags?: readonly string[] | undefined
+  /** Only these. */
+  ids?: readonly string[] | undefined
 }
 
 export async function listVisible(
@@ -190,6 +192,7 @@ export async function listVisible(
     archivedOnly = false,
     clusterId,
     tags,
+    ids,
     limit,
     offset,
   }: PipelineFilter & { limit: number; offset: number },
@@ -206,6 +209,7 @@ export async function listVisible(
           else p.archived_at is null or ${includeArchived} end
         and (${clusterId ?? null}::uuid is null or p.cluster_id = ${clusterId ?? null}::uuid)
         and p.tags @> ${tags ?? []}::text[]
+        and (${ids ?? null}::uuid[] is null or p.id = any (${ids ?? null}::uuid[]))
       order by p.created_at, p.id limit ${limit} offset ${offset}
     ) p ${joins}
     order by p.created_at, p.id`.execute(db)

@@ -4,7 +4,7 @@ import { pageAnswer, readPage } from '../../../http/paging.ts'
 import { route } from '../../../http/route.ts'
 import { isUuid } from '../../../lib/ids.ts'
 import * as favorites from '../../people/favorites/queries.ts'
-import { IncludeViewer } from '../../schema.ts'
+import { IncludeViewer, Uuid } from '../../schema.ts'
 import { createPipeline } from './create.ts'
 import { deletePipeline } from './delete.ts'
 import { createWebhook, deleteWebhook, rotateWebhookSecret } from './host-webhook.ts'
@@ -35,6 +35,7 @@ const listPipelinesRoute = route({
     include_archived: Type.Optional(Type.Boolean({ description: 'Archived ones too. Default false.' })),
     archived: Type.Optional(Type.Boolean({ description: 'Only archived ones. Default false.' })),
     cluster_id: Type.Optional(Type.String({ description: 'Those of this cluster.' })),
+    id: Type.Optional(Type.Array(Uuid, { maxItems: 100, description: 'Those with one of these UUIDs.' })),
     tags: Type.Optional(Type.Array(Type.String(), { description: 'Those with all of these tags.' })),
     ...IncludeViewer,
   },
@@ -42,10 +43,10 @@ const listPipelinesRoute = route({
   answers: { 200: Type.Array(Pipeline) },
   async handler({ ctx, org, caller, query, url }) {
     const page = readPage(url)
-    const { name, repository, include_archived: includeArchived = false, tags } = query
+    const { name, repository, include_archived: includeArchived = false, tags, id: ids } = query
     const { archived: archivedOnly = false, cluster_id: clusterId } = query
     if (clusterId !== undefined && !isUuid(clusterId)) return pageAnswer(page, [], () => null)
-    const filter = { name, repository, includeArchived, archivedOnly, clusterId, tags, ...page }
+    const filter = { name, repository, includeArchived, archivedOnly, clusterId, tags, ids, ...page }
     const rows = await pipelines.listVisible(ctx.db, org, caller, filter)
     const favoriteIds = query.include_viewer
       ? await favorites.listOfUser(ctx.db, org.id, caller.user.id)
