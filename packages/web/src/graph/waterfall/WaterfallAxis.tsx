@@ -1,13 +1,15 @@
 import { useSyncExternalStore } from 'react'
 import { formatDuration } from '../../parts/time/durations.ts'
 import type { Fold, FoldedTime } from './folded-time.ts'
+import { tickLabel } from './tick-label.ts'
 import type { Timescale } from './timescale.ts'
 import { cssVariables } from '../rows/use-row-window.ts'
 import styles from './Waterfall.module.css'
 
-function useMarks(timescale: Timescale): number[] {
+function useMarks(timescale: Timescale): { stepMs: number; marks: number[] } {
   const { stepMs, first, last } = useSyncExternalStore(timescale.subscribe, timescale.marks)
-  return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => (first + at) * stepMs)
+  const count = Math.max(0, last - first + 1)
+  return { stepMs, marks: Array.from({ length: count }, (_, at) => (first + at) * stepMs) }
 }
 
 interface Props {
@@ -16,23 +18,26 @@ interface Props {
 }
 
 /** Time since the build's first job was made. */
-export const WaterfallAxis = ({ timescale, time }: Props) => (
-  <div className={styles.axis} aria-hidden="true">
-    <span className={styles.corner} data-names>
-      Job
-    </span>
-    {useMarks(timescale).map((atMs) => (
-      <span key={atMs} className={styles.mark} style={cssVariables({ '--from': atMs })}>
-        {formatDuration(Math.round(time.elapsedAt(atMs) / 100) / 10)}
+export function WaterfallAxis({ timescale, time }: Props) {
+  const { stepMs, marks } = useMarks(timescale)
+  return (
+    <div className={styles.axis} aria-hidden="true">
+      <span className={styles.corner} data-names>
+        Job
       </span>
-    ))}
-    {time.folds.map((fold) => (
-      <span key={fold.fromMs} className={styles.foldMark} style={placeOf(fold, time)}>
-        ⋯
-      </span>
-    ))}
-  </div>
-)
+      {marks.map((atMs) => (
+        <span key={atMs} className={styles.mark} style={cssVariables({ '--from': atMs })}>
+          {tickLabel(time.elapsedAt(atMs), stepMs)}
+        </span>
+      ))}
+      {time.folds.map((fold) => (
+        <span key={fold.fromMs} className={styles.foldMark} style={placeOf(fold, time)}>
+          ⋯
+        </span>
+      ))}
+    </div>
+  )
+}
 
 const placeOf = ({ fromMs, toMs }: Fold, time: FoldedTime) =>
   cssVariables({ '--from': time.at(fromMs), '--to': time.at(toMs) })
@@ -40,7 +45,7 @@ const placeOf = ({ fromMs, toMs }: Fold, time: FoldedTime) =>
 /** A line at each mark, and a band for each fold. */
 export const WaterfallGrid = ({ timescale, time }: Props) => (
   <>
-    {useMarks(timescale).map((atMs) => (
+    {useMarks(timescale).marks.map((atMs) => (
       <li key={atMs} className={styles.line} style={cssVariables({ '--from': atMs })} aria-hidden="true" />
     ))}
     {time.folds.map((fold) => (
