@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { JobTable } from './job-table.ts'
 import { sampleGraph, sampleJob } from '../../../test/sample-graph.ts'
-import { failedFirst, filterJobs, formatSort, parseSort, sortJobs } from './sort-jobs.ts'
+import { attemptsIn, failedFirst, filterJobs, formatSort, parseSort, sortJobs } from './sort-jobs.ts'
 import { keepOrder, isSameOrder } from '../../parts/rows/frozen-order.ts'
 
-const jobs = new JobTable(
+const table = new JobTable(
   sampleGraph(
     [],
     [
@@ -21,7 +21,8 @@ const jobs = new JobTable(
       sampleJob('4', 's', 'running', { label: 'Deploy', runnable: 0, started: 90, agent: 'c' }),
     ],
   ),
-).newestJobs()
+)
+const jobs = table.newestJobs()
 
 const ids = (list: ReadonlyArray<{ id: string }>) => list.map(({ id }) => id).join('')
 
@@ -48,11 +49,30 @@ describe('sortJobs', () => {
 })
 
 describe('filterJobs', () => {
+  const found = (filter: string) => ids(filterJobs(jobs, filter, attemptsIn(table)))
+
   it('wants every word, in name, state, agent or note', () => {
-    expect(ids(filterJobs(jobs, 'test'))).toBe('12')
-    expect(ids(filterJobs(jobs, ' EXIT  failed '))).toBe('3')
-    expect(ids(filterJobs(jobs, 'test queued'))).toBe('2')
-    expect(filterJobs(jobs, '')).toBe(jobs)
+    expect(found('test')).toBe('12')
+    expect(found(' EXIT  failed ')).toBe('3')
+    expect(found('test queued')).toBe('2')
+    expect(filterJobs(jobs, '', attemptsIn(table))).toBe(jobs)
+  })
+
+  it('finds a job by any of its attempts, and wants every word of the same one', () => {
+    const retried = new JobTable(
+      sampleGraph(
+        [],
+        [
+          sampleJob('1', 's', 'failed', { agent: 'old', retriedIn: '2' }),
+          sampleJob('2', 's', 'passed', { attempt: 1, agent: 'new' }),
+          sampleJob('3', 's', 'passed', { agent: 'old' }),
+        ],
+      ),
+    )
+    const of = (filter: string) => ids(filterJobs(retried.newestJobs(), filter, attemptsIn(retried)))
+    expect(of('failed')).toBe('2')
+    expect(of('passed')).toBe('23')
+    expect(of('failed new')).toBe('')
   })
 })
 

@@ -24,14 +24,22 @@ export const parseSort = (text: string | undefined): JobSort =>
 
 export const formatSort = ({ column, isDescending }: JobSort): string => `${isDescending ? '-' : ''}${column}`
 
-/** Every word must occur in the name, the state, the agent or the note. */
-export function filterJobs(jobs: readonly Job[], filter: string): readonly Job[] {
+type Attempts = (jobId: string) => readonly Job[]
+
+export const attemptsIn =
+  (table: { attemptsOf: Attempts }): Attempts =>
+  (jobId) =>
+    table.attemptsOf(jobId)
+
+/** Jobs with an attempt in whose name, state, agent or note every word occurs. */
+export function filterJobs(jobs: readonly Job[], filter: string, attemptsOf: Attempts): readonly Job[] {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return jobs
-  return jobs.filter(({ name, look, agent, note }) => {
+  const matches = ({ name, look, agent, note }: Job) => {
     const text = `${name}\n${look.label}\n${agent ?? ''}\n${note ?? ''}`.toLowerCase()
     return words.every((word) => text.includes(word))
-  })
+  }
+  return jobs.filter((job) => attemptsOf(job.id).some(matches))
 }
 
 /** Jobs that are equal keep the order of the pipeline. Jobs without a value come last either way. */

@@ -7,7 +7,7 @@ import { FilterBox } from '../rows/FilterBox.tsx'
 import { UpdateRowsButton } from '../../parts/rows/UpdateRowsButton.tsx'
 import { useFrozenRows } from '../../parts/rows/use-frozen-rows.ts'
 import rows from '../rows/Rows.module.css'
-import { filterJobs, sortJobs, type JobSort } from '../jobs/sort-jobs.ts'
+import { attemptsIn, filterJobs, sortJobs, type JobSort } from '../jobs/sort-jobs.ts'
 import { attemptKey, attemptRows } from './attempt-rows.ts'
 import { TableHead } from './TableHead.tsx'
 import { TableRow } from './TableRow.tsx'
@@ -35,8 +35,8 @@ export function TableView({ table, selectedJob, onSelect, filter, onFilter, sort
   const all = table.newestJobs()
   const sortTime = sort.column === 'duration' || sort.column === 'wait' ? nowMs : 0
   const found = useMemo(
-    () => sortJobs(filterJobs(all, filter), sort, sortTime),
-    [all, filter, sort, sortTime],
+    () => sortJobs(filterJobs(all, filter, attemptsIn(table)), sort, sortTime),
+    [all, filter, sort, sortTime, table],
   )
   const attempts = useMemo(() => found.flatMap((job) => attemptRows(table, job)), [found, table])
   const request = `${sort.column} ${sort.isDescending} ${filter}`

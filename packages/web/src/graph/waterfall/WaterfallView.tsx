@@ -10,7 +10,7 @@ import { findFolds, FoldedTime, type Fold } from './folded-time.ts'
 import { extentOf, sortByStart } from './job-spans.ts'
 import { Minimap } from './Minimap.tsx'
 import rows from '../rows/Rows.module.css'
-import { failedFirst, filterJobs, sortJobs } from '../jobs/sort-jobs.ts'
+import { attemptsIn, failedFirst, filterJobs, sortJobs } from '../jobs/sort-jobs.ts'
 import { Timescale } from './timescale.ts'
 import type { Job } from '../jobs/job.ts'
 import { useJobTable } from '../jobs/use-job-table.ts'
@@ -39,9 +39,9 @@ export function WaterfallView({ table, selectedJob, onSelect, filter, onFilter }
 
   const all = table.newestJobs()
   const found = useMemo(() => {
-    const matching = filterJobs(all, filter)
+    const matching = filterJobs(all, filter, attemptsIn(table))
     return isFailedFirst ? sortJobs(matching, failedFirst, 0) : sortByStart(matching)
-  }, [all, filter, isFailedFirst])
+  }, [all, filter, isFailedFirst, table])
   const attempts = useMemo(() => found.flatMap(({ id }) => table.attemptsOf(id)), [found, table])
   const allAttempts = useMemo(() => all.flatMap(({ id }) => table.attemptsOf(id)), [all, table])
   const extent = useMemo(() => extentOf(allAttempts, nowMs), [allAttempts, nowMs])
