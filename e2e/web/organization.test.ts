@@ -227,7 +227,7 @@ withBrowser.describe('an organization in the browser', () => {
       'Teams',
       'Pipeline templates',
       'Rules',
-      'Archived pipelines',
+      'Archive',
     ])
     for (const name of ['general', 'invitations', 'sso', 'api', 'pipelines', 'retention', 'audit-log']) {
       await page.goto(`${url}/organizations/${slug}/settings/${name}`)

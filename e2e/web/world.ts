@@ -1,5 +1,6 @@
 // An installation with something to see: builds in every state, extreme names, a long log. Real jobs of a real agent.
 // Each text that a person typed has the name of an emoji, so that a test sees where one is shown raw.
+import { archiveBuilds } from './archived-builds.ts'
 import { eventually, millrace, type Client, type Json, type Settings } from '../millrace.ts'
 
 const org = '/v2/organizations/default'
@@ -10,6 +11,7 @@ export interface World {
   blocked: string
   waiting: string
   passed: string
+  archived: string
   cluster: string
   /** One whose agents Millrace starts. */
   hostedCluster: string
@@ -136,6 +138,9 @@ export async function createWorld(server: Client, settings: Settings): Promise<W
     token: 'b9d3a7e1c5f80246',
     webhook_secret: 'a secret of webhooks',
   })
+  const past = await build(server, 'Long ago', failing, ':jest: Build of long ago')
+  await reach(server, past, 'failed')
+  await archiveBuilds(server, settings, past.pipeline)
   const old = await build(server, 'Old app', passing, 'The last one')
   await server.post(`${org}/pipelines/${old.pipeline}/archive`, {})
   return {
@@ -143,6 +148,7 @@ export async function createWorld(server: Client, settings: Settings): Promise<W
     ...services,
     failed: pageOf(failed),
     passed: pageOf(passed),
+    archived: pageOf(past),
     blocked: pageOf(blocked),
     waiting: pageOf(waits),
     longName: pageOf(long),

@@ -81,6 +81,11 @@ const routeTree = rootRoute.addChildren([
   page('/-/start', StartPage),
   lazyPage('/$org', () => import('./pages/pipelines/page.tsx'), 'PipelinesPage', readSearch),
   lazyPage('/$org/$pipeline', () => import('./pages/pipeline/page.tsx'), 'PipelinePage', readFilters),
+  lazyPage(
+    '/$org/$pipeline/archived_builds',
+    () => import('./pages/archived-builds/page.tsx'),
+    'ArchivedBuildsPage',
+  ),
   lazyPage('/organizations/$org/builds', () => import('./pages/builds/page.tsx'), 'BuildsPage', readFilters),
   lazyPage(
     '/organizations/$org/insights',

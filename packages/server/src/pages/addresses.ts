@@ -54,7 +54,7 @@ const patterns = [
   `${cluster}/agent_images/[\\w-]+`,
   `${organization}/pipeline-templates/[\\w-]+`,
   '/(?!organizations/|-/)[\\w-]+(?:/[\\w-]+)?',
-  '/(?!organizations/|-/)[\\w-]+/[\\w-]+/builds/\\d+',
+  '/(?!organizations/|-/)[\\w-]+/[\\w-]+/(?:builds/\\d+|archived_builds)',
   `/(?!organizations/|-/)[\\w-]+/[\\w-]+/settings(?:/(?:${pipelineSettings.join('|')}))?`,
 ]
 

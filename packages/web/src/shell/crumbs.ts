@@ -77,6 +77,7 @@ export function useCrumbs(): Crumb[] {
   }
   if (inPipeline === null) return []
   if (number !== undefined) return [inPipeline, here(`#${number}`)]
+  if (area === 'archived_builds') return [inPipeline, here('Archived builds')]
   return area === 'settings' ? [inPipeline, ...pipelineSettingsCrumbs(inPipeline.to, page)] : [inPipeline]
 }
 

@@ -56,7 +56,7 @@ export const settingsPages = [
     refusal: onlyAdministrators,
   },
   { name: 'rules', title: 'Rules', isOpenTo: () => true, refusal: '' },
-  { name: 'archive', title: 'Archived pipelines', isOpenTo: () => true, refusal: '' },
+  { name: 'archive', title: 'Archive', isOpenTo: () => true, refusal: '' },
 ] as const satisfies readonly SettingsPage[]
 
 export type SettingsName = (typeof settingsPages)[number]['name']

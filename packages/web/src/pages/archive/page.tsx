@@ -2,11 +2,13 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { Button } from '../../parts/Button.tsx'
 import { showLabel } from '../../parts/labels.ts'
+import { SectionHead } from '../../parts/settings/SectionHead.tsx'
 import { Empty, NotLoaded, ShowMore } from '../../parts/States.tsx'
 import { Table } from '../../parts/Table.tsx'
 import { TimeOrNever } from '../../parts/time/Time.tsx'
 import { showFailure, showToast } from '../../parts/toasts/toasts.ts'
 import { OrganizationSettings } from '../settings/OrganizationSettings.tsx'
+import { ArchivedCounts } from './ArchivedCounts.tsx'
 import { archive, archivedQuery, unarchive, type Pipeline } from './queries.ts'
 
 export function ArchivePage() {
@@ -15,9 +17,12 @@ export function ArchivePage() {
     <OrganizationSettings
       org={org}
       name="archive"
-      subtitle="Archived pipelines are not built. Their builds and logs stay."
+      subtitle="Archived pipelines are not built. Their builds and logs stay. Old builds of any pipeline are archived by retention."
     >
+      <SectionHead title="Pipelines" />
       <Archived org={org} />
+      <SectionHead title="Builds" />
+      <ArchivedCounts org={org} />
     </OrganizationSettings>
   )
 }

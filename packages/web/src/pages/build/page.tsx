@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams, useSearch } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { lazy, Suspense, useEffect } from 'react'
 import { onBuild, useLive } from '../../api/live.ts'
 import type { BuildAddress } from '../../api/addresses.ts'
 import type { Schemas } from '../../api/operations.ts'
@@ -18,6 +18,10 @@ import { tabTitle, useStateIcon } from './tab-title.ts'
 import { useAnnouncedState } from './use-announced-state.ts'
 import { useCurrentCost } from './use-current-cost.ts'
 
+const ArchivedBuild = lazy(() =>
+  import('./archived/ArchivedBuild.tsx').then(({ ArchivedBuild }) => ({ default: ArchivedBuild })),
+)
+
 export function BuildPage() {
   const { org, pipeline, number } = useParams({ from: '/$org/$pipeline/builds/$number' })
   return <BuildAt key={`${org}/${pipeline}/${number}`} address={{ org, pipeline, build: Number(number) }} />
@@ -26,9 +30,17 @@ export function BuildPage() {
 function BuildAt({ address }: { address: BuildAddress }) {
   const build = useQuery(buildQuery(address))
   const graph = useQuery(graphQuery(address))
-  const error = build.error ?? graph.error
+  // An archived build has no graph.
+  const error = build.error ?? (build.data === undefined ? null : graph.error)
   useLiveBuild(address, graph.data)
   useCurrentCost(address, graph.data?.watched.id)
+  if (build.data?.archived_at !== undefined) {
+    return (
+      <Suspense fallback={<Loading />}>
+        <ArchivedBuild address={address} build={build.data} title={titleOf(build.data)} />
+      </Suspense>
+    )
+  }
   if (build.data !== undefined && graph.data !== undefined) {
     return <LoadedBuild address={address} build={build.data} graph={graph.data} />
   }

@@ -11,6 +11,7 @@ import { Mark } from '../../parts/mark/Mark.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Empty, Problem } from '../../parts/States.tsx'
 import { userQuery } from '../../shell/queries.ts'
+import { ArchivedLink } from '../archived-builds/ArchivedLink.tsx'
 import { BuildList } from '../builds/BuildList.tsx'
 import { FilterBar } from '../builds/FilterBar.tsx'
 import { hasFilters, type BuildFilters } from '../builds/filters.ts'
@@ -99,13 +100,16 @@ export function PipelinePage() {
         onClearFilters={() => change({})}
         empty={
           <Empty
-            title="No builds yet"
+            title="No builds"
             action={mayBuild && <Button onClick={() => setNewOpen(true)}>New build</Button>}
           >
             A push to the repository, a schedule or a person begins one.
           </Empty>
         }
       />
+      {!builds.hasNextPage && !hasFilters(filters) && builds.data !== undefined && (
+        <ArchivedLink org={org} pipeline={slug} />
+      )}
       {isNewOpen && pipeline !== undefined && (
         <NewBuildDialog org={org} pipeline={pipeline} onClose={() => setNewOpen(false)} />
       )}

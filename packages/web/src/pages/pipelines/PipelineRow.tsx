@@ -40,7 +40,7 @@ export function PipelineRow({ org, pipeline, trend, onFavorite }: Props) {
         </Link>
         <span className={`truncated muted ${styles.message}`}>
           {last === undefined
-            ? trend !== undefined && 'Never built'
+            ? trend !== undefined && 'No builds'
             : showLabel(last.message?.split('\n', 1)[0] ?? last.branch)}
         </span>
       </span>

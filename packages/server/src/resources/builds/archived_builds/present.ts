@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { pipelineUrl } from '../../pipelines/pipelines/present.ts'
-import type { ArchivedBuildRow } from '../archives/queries.ts'
-import type { ArchivedBuild } from './schema.ts'
+import type { ArchivedBuildRow, PipelineArchiveRow } from '../archives/queries.ts'
+import type { ArchivedBuild, PipelineArchive } from './schema.ts'
 
 export function presentArchivedBuild(
   url: string,
@@ -26,3 +26,19 @@ export function presentArchivedBuild(
     size: row.size,
   }
 }
+
+export const presentPipelineArchive = (
+  url: string,
+  orgSlug: string,
+  row: PipelineArchiveRow,
+): Static<typeof PipelineArchive> => ({
+  pipeline_id: row.id,
+  pipeline_slug: row.slug,
+  pipeline_name: row.name,
+  archived_builds_url: `${pipelineUrl(url, orgSlug, row.slug)}/archived_builds`,
+  builds_count: row.builds,
+  logs_count: row.logs,
+  size: row.size,
+  oldest_created_at: row.oldest,
+  newest_created_at: row.newest,
+})

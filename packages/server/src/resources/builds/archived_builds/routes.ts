@@ -1,11 +1,34 @@
+import { Type } from 'typebox'
 import { okJson } from '../../../http/answer.ts'
 import { cursorAnswer, readCursor } from '../../../http/cursors.ts'
+import { pageAnswer, readPage } from '../../../http/paging.ts'
 import { route } from '../../../http/route.ts'
 import { notFound } from '../../../lib/errors.ts'
-import { presentArchivedBuild } from './present.ts'
+import { presentArchivedBuild, presentPipelineArchive } from './present.ts'
 import * as archivedBuilds from '../archives/queries.ts'
 import { readDocument } from '../archives/read.ts'
-import { ArchivedBuildDocument, ArchivedBuildList } from './schema.ts'
+import { ArchivedBuildDocument, ArchivedBuildList, PipelineArchive } from './schema.ts'
+
+const listPipelineArchivesRoute = route({
+  method: 'GET',
+  url: '/v2/organizations/:org/archived_builds',
+  summary: 'Count the archived builds of each pipeline that has some, by name',
+  scope: 'read_builds',
+  permission: 'member',
+  query: {
+    pipeline: Type.Optional(
+      Type.Array(Type.String(), { maxItems: 100, description: 'Slugs of pipelines. Without any: all.' }),
+    ),
+  },
+  paging: 'pages',
+  answers: { 200: Type.Array(PipelineArchive) },
+  async handler({ ctx, org, caller, query, url }) {
+    const page = readPage(url)
+    const choice = { slugs: query.pipeline ?? null, ...page }
+    const rows = await archivedBuilds.listPipelinesWithArchives(ctx.db, org, caller, choice)
+    return pageAnswer(page, rows, (row) => presentPipelineArchive(ctx.config.url, org.slug, row))
+  },
+})
 
 const listArchivedBuildsRoute = route({
   method: 'GET',
@@ -42,4 +65,4 @@ const getArchivedBuildRoute = route({
   },
 })
 
-export const archivedBuildRoutes = [listArchivedBuildsRoute, getArchivedBuildRoute]
+export const archivedBuildRoutes = [listPipelineArchivesRoute, listArchivedBuildsRoute, getArchivedBuildRoute]

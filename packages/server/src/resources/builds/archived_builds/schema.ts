@@ -17,7 +17,7 @@ import {
 const Text = Type.String()
 const TextOrNull = orNull(Text)
 
-const ArchivedAt = timestamp('When the pipeline was archived; null when it is not.')
+const ArchivedAt = timestamp('When the build was archived.')
 
 export const ArchivedBuild = Type.Object(
   {
@@ -37,6 +37,21 @@ export const ArchivedBuild = Type.Object(
     size: integer('Bytes of the archive in the blob store, without logs.'),
   },
   { title: 'ArchivedBuild' },
+)
+
+export const PipelineArchive = Type.Object(
+  {
+    pipeline_id: Uuid,
+    pipeline_slug: text('Slug of the pipeline.'),
+    pipeline_name: text('Name of the pipeline.'),
+    archived_builds_url: text('Address of its archived builds in the API.'),
+    builds_count: integer('How many of its builds are archived.'),
+    logs_count: integer('How many of their logs are kept.'),
+    size: integer('Bytes of the archives in the blob store, without logs.'),
+    oldest_created_at: timestamp('When the oldest of them was created.'),
+    newest_created_at: timestamp('When the newest of them was created.'),
+  },
+  { title: 'PipelineArchive' },
 )
 
 export const ArchivedBuildList = cursorList(ArchivedBuild, 'ArchivedBuildList')
@@ -110,6 +125,7 @@ const ArchivedTestRun = Type.Object({
 export const ArchivedBuildDocument = Type.Object(
   {
     archived_at: ArchivedAt,
+    logs_count: integer('How many of its logs are still kept.'),
     version: integer('The format of this document.'),
     build: described(Build, 'What the triggered build is made with.'),
     steps: Type.Array(GraphStep, { description: 'The steps of the pipeline.' }),

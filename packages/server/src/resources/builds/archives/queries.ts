@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Caller, Organization } from '../../../auth/caller.ts'
-import { accessColumn, type PipelineAccess } from '../../../auth/pipeline-access.ts'
+import { accessColumn, visiblePipelines, type PipelineAccess } from '../../../auth/pipeline-access.ts'
 import type { Db } from '../../../db/pool.ts'
 import type { Position } from '../../../http/cursors.ts'
 
@@ -55,6 +55,40 @@ export async function findInPipeline(
     db,
   )
   return rows[0]
+}
+
+export interface PipelineArchiveRow {
+  id: string
+  slug: string
+  name: string
+  builds: number
+  logs: number
+  size: number
+  oldest: string
+  newest: string
+}
+
+/** The pipelines with archived builds that the caller may read, by name. `slugs` null: all. */
+export async function listPipelinesWithArchives(
+  db: Db,
+  org: Organization,
+  caller: Caller,
+  { slugs, limit, offset }: { slugs: readonly string[] | null; limit: number; offset: number },
+): Promise<PipelineArchiveRow[]> {
+  const isNamed = slugs === null ? sql`true` : sql`p.slug = any (${slugs}::text[])`
+  const { rows } = await sql<PipelineArchiveRow>`
+    select p.id, p.slug, p.name, archived.*
+    from (
+      select p.id, p.slug, p.name from pipelines p
+      where p.organization_id = ${org.id} and ${visiblePipelines(org, caller)} and ${isNamed}
+        and exists (select from archived_builds a where a.pipeline_id = p.id)
+      order by p.name, p.id limit ${limit} offset ${offset}) p
+    cross join lateral (
+      select count(*) as builds, sum(a.logs) as logs, sum(a.size)::bigint as size, min(a.created_at) as oldest,
+        max(a.created_at) as newest
+      from archived_builds a where a.organization_id = ${org.id} and a.pipeline_id = p.id) archived
+    order by p.name, p.id`.execute(db)
+  return rows
 }
 
 interface ArchivedLogRow {

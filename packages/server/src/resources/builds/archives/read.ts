@@ -9,14 +9,14 @@ const inflate = promisify(gunzip)
 /** The document as JSON text; see archive.ts. */
 export async function readDocument(
   ctx: Pick<Context, 'blobs'>,
-  { blob_key: key, archived_at }: ArchivedBuildRow,
+  { blob_key: key, archived_at, logs }: ArchivedBuildRow,
 ): Promise<string> {
   const stream = await ctx.blobs.get(key)
   if (stream === null) throw new Error(`The archive's object ${key} is not in the store.`)
   const pieces: Buffer[] = []
   for await (const piece of stream as AsyncIterable<Buffer>) pieces.push(piece)
   const text = (await inflate(Buffer.concat(pieces))).toString()
-  return `{"archived_at":${JSON.stringify(archived_at)},${text.slice(1)}`
+  return `{"archived_at":${JSON.stringify(archived_at)},"logs_count":${logs},${text.slice(1)}`
 }
 
 interface ShownJobs {

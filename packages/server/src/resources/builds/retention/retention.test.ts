@@ -252,6 +252,29 @@ describe('retention', () => {
     expect(next.number).toBe(2)
   })
 
+  it('counts the archived builds of each pipeline that the caller may read', async () => {
+    const { org, call, oldBuild, pipeline } = await aScene()
+    await oldBuild({ daysAgo: 41, logs: ['one\n'] })
+    await oldBuild({ daysAgo: 40 })
+    await aPipeline(app, org, '[{command: a}]')
+    expect((await call('GET', '/archived_builds')).list).toEqual([])
+    await run(org, termsFor({ build_days: 30 }))
+    const listed = await call('GET', '/archived_builds')
+    expect(listed.list).toMatchObject([
+      { pipeline_id: pipeline.id, pipeline_slug: pipeline.slug, builds_count: 2, logs_count: 1 },
+    ])
+    expect(listed.list[0]?.['size']).toBeGreaterThan(0)
+    expect((await call('GET', `/archived_builds?pipeline=${pipeline.slug}`)).list).toEqual(listed.list)
+    expect((await call('GET', '/archived_builds?pipeline=another')).list).toEqual([])
+    await app.db
+      .updateTable('organizations')
+      .set({ teams_enabled_at: sql`now()` })
+      .where('id', '=', org.id)
+      .execute()
+    const { token } = await aMember(app, org)
+    expect((await app.request('GET', `${org.path}/archived_builds`, { token })).list).toEqual([])
+  })
+
   it('keeps the logs of an archived build where its jobs say they are', async () => {
     const { org, call, oldBuild, at } = await aScene()
     const build = await oldBuild({ daysAgo: 40, logs: ['one\n', null] })
@@ -268,6 +291,10 @@ describe('retention', () => {
     expect(done.logs).toMatchObject({ count: 1, blob_bytes: 4 })
     expect((await call('GET', `/jobs/${job}/log`)).status).toBe(404)
     expect((await call('GET', `${at}/archived_builds`)).list).toMatchObject([{ logs_count: 0 }])
+    expect((await call('GET', `${at}/archived_builds/1`)).body).toMatchObject({
+      logs_count: 0,
+      logs: [{ job_id: job, deleted: false }],
+    })
   })
 
   it('answers for a log and an artifact as if somebody had deleted them', async () => {
