@@ -1337,6 +1337,7 @@ create table organizations (
   teams_enabled_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null default now(),
   features_off text[] not null default '{}'::text[],
+  emoji text,
   constraint organizations_pkey PRIMARY KEY (id),
   constraint organizations_slug_key UNIQUE (slug),
   constraint organizations_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{0,99}$'::text))

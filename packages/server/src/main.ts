@@ -117,8 +117,8 @@ export async function restoreFrom(env: Environment, file: string): Promise<Resto
 
 export const createOrganization = (
   env: Environment,
-  organization: { slug: string; name: string },
-): Promise<{ id: string; slug: string; name: string }> =>
+  organization: { slug: string; name: string; emoji: string | null },
+): Promise<{ id: string; slug: string; name: string; emoji: string | null }> =>
   withDatabase(readSettings(env), async ({ db, pool }) => {
     await migrateOrRefuse(pool)
     return organizations.createOrganization(db, operator('org create'), organization)

@@ -42,6 +42,7 @@ export interface Organization {
   id: string
   slug: string
   name: string
+  emoji: string | null
   features: readonly string[]
   /** Switched off by an operator. A feature in neither list has its default. */
   featuresOff: readonly string[]

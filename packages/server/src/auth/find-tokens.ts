@@ -96,7 +96,7 @@ interface SessionRow extends Row {
 const columns = (ssoMissing: RawBuilder<unknown>) => sql`
   t.id, t.description, t.scopes, t.allowed_ip_addresses, coalesce(t.is_machine, false) as is_machine,
   json_build_object('id', u.id, 'name', u.name, 'email', u.email) as "user", u.created_at as user_created_at,
-  case when o.id is not null then json_build_object('id', o.id, 'slug', o.slug, 'name', o.name,
+  case when o.id is not null then json_build_object('id', o.id, 'slug', o.slug, 'name', o.name, 'emoji', o.emoji,
     'features', o.features, 'featuresOff', o.features_off, 'allowed_ip_addresses', o.allowed_ip_addresses,
     'role', m.role, 'teams_enabled', o.teams_enabled_at is not null, 'sso_missing', ${ssoMissing}) end as organization,
   o.created_at as organization_created_at`

@@ -69,3 +69,12 @@ export const optional = <T extends TSchema>(schema: T, description?: string) =>
  */
 export const described = <T extends TSchema>(schema: T, description: string) =>
   Type.Union([schema], { description })
+
+export const Emoji = orNull(
+  Type.String({
+    pattern: '^(:[\\w+-]{1,100}:)?$',
+    description:
+      'Emoji in colon syntax, such as `:rocket:`; null when none is set. Must be an emoji in colon syntax, such as :rocket:.',
+    examples: [':rocket:'],
+  }),
+)

@@ -64,9 +64,10 @@ function Breadcrumb() {
 
 function OrganizationMenu({ org }: { org: string }) {
   const { data = [] } = useQuery(organizationsQuery())
-  const name = data.find(({ slug }) => slug === org)?.name ?? org
+  const here = data.find(({ slug }) => slug === org)
+  const name = here === undefined ? org : titleOf(here)
   const entries = data.map((each) => ({
-    label: showLabel(each.name),
+    label: showLabel(titleOf(each)),
     isChecked: each.slug === org,
     action: { to: `/${each.slug}` },
   }))
@@ -89,6 +90,10 @@ function OrganizationMenu({ org }: { org: string }) {
     </span>
   )
 }
+
+/** The emoji stands before the name. */
+const titleOf = ({ name, emoji }: { name: string; emoji: string | null }): string =>
+  emoji === null ? name : `${emoji} ${name}`
 
 /** A link is marked on every page of its section. */
 function Navigation({ org }: { org: string }) {

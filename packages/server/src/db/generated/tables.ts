@@ -986,6 +986,7 @@ export interface Tables {
     teams_enabled_at: string | null
     created_at: Generated<string>
     features_off: Generated<string[]>
+    emoji: string | null
   }
   pipeline_polls: {
     pipeline_id: string

@@ -1,12 +1,13 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { TextField } from '../../parts/Field.tsx'
+import { Mark } from '../../parts/mark/Mark.tsx'
 import { SettingsForm } from '../../parts/settings/SettingsForm.tsx'
 import { useDraft } from '../../parts/settings/use-draft.ts'
 import { NotLoaded } from '../../parts/States.tsx'
 import { organizationQuery, organizationsQuery } from '../../shell/queries.ts'
 import { OrganizationSettings } from '../settings/OrganizationSettings.tsx'
-import { renameOrganization } from './queries.ts'
+import { updateOrganization } from './queries.ts'
 
 export function GeneralPage() {
   const { org } = useParams({ from: '/organizations/$org/settings/general' })
@@ -20,17 +21,22 @@ export function GeneralPage() {
 function General({ org }: { org: string }) {
   const organization = useQuery(organizationQuery(org))
   if (organization.data === undefined) return <NotLoaded query={organization} />
-  return <NameForm org={org} stored={organization.data.name} />
+  return <GeneralForm org={org} stored={organization.data} />
 }
 
-function NameForm({ org, stored }: { org: string; stored: string }) {
+interface FormProps {
+  org: string
+  stored: { name: string; emoji: string | null }
+}
+
+function GeneralForm({ org, stored }: FormProps) {
   const queryClient = useQueryClient()
-  const draft = useDraft({ name: stored })
+  const draft = useDraft({ name: stored.name, emoji: stored.emoji ?? '' })
   return (
     <SettingsForm
       draft={draft}
       onSave={async () => {
-        await renameOrganization(org, draft.fields.name)
+        await updateOrganization(org, draft.changed)
         await Promise.all([
           queryClient.invalidateQueries({ queryKey: organizationQuery(org).queryKey }),
           queryClient.invalidateQueries({ queryKey: organizationsQuery().queryKey }),
@@ -44,6 +50,19 @@ function NameForm({ org, stored }: { org: string; stored: string }) {
         maxLength={255}
         hint="As people see it. It may have the name of an emoji, such as :rocket:."
         onValue={(name) => draft.set({ name })}
+      />
+      <TextField
+        label="Emoji"
+        value={draft.fields.emoji}
+        placeholder=":rocket:"
+        pattern=":[\w+\-]+:"
+        hint={
+          <>
+            Its name between colons. It stands before the name at the top of every page.{' '}
+            <Mark emoji={draft.fields.emoji || null} color={null} />
+          </>
+        }
+        onValue={(emoji) => draft.set({ emoji })}
       />
       <TextField
         label="Address"

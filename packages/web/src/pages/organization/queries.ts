@@ -1,4 +1,5 @@
 import { call } from '../../api/call.ts'
+import type { Schemas } from '../../api/operations.ts'
 
-export const renameOrganization = (org: string, name: string) =>
-  call('PATCH /v2/organizations/{org}', { params: { org }, body: { name } })
+export const updateOrganization = (org: string, body: Schemas['UpdateOrganization']) =>
+  call('PATCH /v2/organizations/{org}', { params: { org }, body })

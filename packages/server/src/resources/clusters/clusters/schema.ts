@@ -1,5 +1,16 @@
 import { Type, type Static } from 'typebox'
-import { boolean, described, optional, orNull, text, Timestamp, Uuid, uuid, viewerOf } from '../../schema.ts'
+import {
+  boolean,
+  described,
+  Emoji,
+  optional,
+  orNull,
+  text,
+  Timestamp,
+  Uuid,
+  uuid,
+  viewerOf,
+} from '../../schema.ts'
 import { UserOrNull } from '../../people/user/schema.ts'
 
 export const UserActor = Type.Object({
@@ -70,14 +81,6 @@ const Name = Type.String({
   description: 'Name, for people. Must not be blank.',
 })
 const Description = orNull(Type.String({ maxLength: 10_000 }))
-export const Emoji = orNull(
-  Type.String({
-    pattern: '^(:[\\w+-]{1,100}:)?$',
-    description:
-      'Emoji in colon syntax, such as `:rocket:`; null when none is set. Must be an emoji in colon syntax, such as :rocket:.',
-    examples: [':rocket:'],
-  }),
-)
 export const Color = orNull(
   Type.String({
     pattern: '^(#[0-9a-fA-F]{3}|#[0-9a-fA-F]{6})?$',

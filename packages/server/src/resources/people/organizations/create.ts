@@ -14,15 +14,17 @@ const reserved =
 export async function createOrganization(
   db: Db,
   origin: Origin,
-  { slug, name }: { slug: string; name: string },
-): Promise<{ id: string; slug: string; name: string }> {
+  { slug, name, emoji = null }: { slug: string; name: string; emoji?: string | null },
+): Promise<{ id: string; slug: string; name: string; emoji: string | null }> {
   if (!slugPattern.test(slug)) {
     throw validationFailed('the slug must be lower-case letters, digits and dashes, and at most 100 of them')
   }
   if (reserved.test(slug))
     throw validationFailed(`the slug "${slug}" is the beginning of another address; choose another`)
   if (name.trim() === '') throw validationFailed('the name must not be blank')
-  const organization = { id: newId(), slug, name }
+  if (emoji !== null && !/^:[\w+-]{1,100}:$/.test(emoji))
+    throw validationFailed('the emoji must be a name between colons, such as :rocket:')
+  const organization = { id: newId(), slug, name, emoji }
   return inTransaction(db, async (trx) => {
     await trx
       .insertInto('organizations')
@@ -36,7 +38,7 @@ export async function createOrganization(
       organizationId: organization.id,
       type: 'ORGANIZATION_CREATED',
       subject: { type: 'Organization', uuid: organization.id, name },
-      data: { slug, name },
+      data: { slug, name, ...(emoji === null ? {} : { emoji }) },
     })
     return organization
   })

@@ -83,6 +83,7 @@ describe('GET /v2/organizations/{org.slug}', () => {
       web_url: `${baseUrl}/${org.slug}`,
       name: 'Acme Inc',
       slug: org.slug,
+      emoji: null,
       pipelines_url: `${self}/pipelines`,
       agents_url: `${self}/agents`,
       emojis_url: `${self}/emojis`,
@@ -116,6 +117,21 @@ describe('PATCH /v2/organizations/{org.slug}', () => {
     expect(event).toMatchObject({ subject: { name }, data: { name } })
   })
 
+  it('sets an emoji beside the name, which an empty one or null takes away, and lists and records it', async () => {
+    const org = await anOrganization(app, { name: 'Stays' })
+    const { token } = await anAdmin(app, org)
+    const set = async (emoji: string | null) =>
+      (await app.request('PATCH', org.path, { token, body: { emoji } })).body['emoji']
+    expect(await set(':rocket:')).toBe(':rocket:')
+    const shown = { name: 'Stays', emoji: ':rocket:' }
+    expect((await app.request('GET', org.path, { token })).body).toMatchObject(shown)
+    expect((await app.request('GET', '/v2/organizations', { token })).list).toMatchObject([shown])
+    expect(await auditTrail(app, org, 'ORGANIZATION_UPDATED')).toMatchObject([
+      { subject: { name: 'Stays' }, data: { emoji: ':rocket:' } },
+    ])
+    expect([await set(''), await set(':tada:'), await set(null)]).toEqual([null, ':tada:', null])
+  })
+
   it('records nothing when nothing changes', async () => {
     const org = await anOrganization(app, { name: 'Same' })
     const { token } = await anAdmin(app, org)
@@ -124,7 +140,7 @@ describe('PATCH /v2/organizations/{org.slug}', () => {
     expect(await auditTrail(app, org, 'ORGANIZATION_UPDATED')).toEqual([])
   })
 
-  it.each([{}, { name: '' }, { name: ' - ' }, { name: 'a'.repeat(256) }, { name: 1 }])(
+  it.each([{}, { name: '' }, { name: ' - ' }, { name: 'a'.repeat(256) }, { name: 1 }, { emoji: 'rocket' }])(
     'answers 422 to %j',
     async (body) => {
       const org = await anOrganization(app)

@@ -13,6 +13,7 @@ export function presentOrganization(url: string, org: OrganizationRow): Static<t
     web_url: `${url}/${org.slug}`,
     name: org.name,
     slug: org.slug,
+    emoji: org.emoji,
     pipelines_url: `${self}/pipelines`,
     agents_url: `${self}/agents`,
     emojis_url: `${self}/emojis`,

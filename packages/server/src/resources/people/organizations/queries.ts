@@ -8,12 +8,14 @@ export interface OrganizationRow {
   id: string
   slug: string
   name: string
+  /** In colon syntax. */
+  emoji: string | null
   created_at: string
 }
 
 export async function listById(db: Db, ids: readonly string[]): Promise<OrganizationRow[]> {
   const { rows } = await sql<OrganizationRow>`
-    select id, slug, name, created_at from organizations where id = any (${ids}::uuid[])`.execute(db)
+    select id, slug, name, emoji, created_at from organizations where id = any (${ids}::uuid[])`.execute(db)
   return rows
 }
 
@@ -23,8 +25,12 @@ export async function get(db: Db, orgId: string): Promise<OrganizationRow> {
   return organization
 }
 
-export async function updateName(trx: Trx, orgId: string, name: string): Promise<void> {
-  await trx.updateTable('organizations').set({ name }).where('id', '=', orgId).execute()
+export async function updateGeneral(
+  trx: Trx,
+  orgId: string,
+  { name, emoji }: Pick<OrganizationRow, 'name' | 'emoji'>,
+): Promise<void> {
+  await trx.updateTable('organizations').set({ name, emoji }).where('id', '=', orgId).execute()
 }
 
 interface ReachedOrganization extends OrganizationRow {
@@ -37,7 +43,7 @@ interface ReachedOrganization extends OrganizationRow {
 export async function listOfCaller(db: Db, caller: Caller): Promise<ReachedOrganization[]> {
   const reached = caller.token.organization_ids
   const { rows } = await sql<ReachedOrganization & { allowed_ip_addresses: string | null }>`
-    select o.id, o.slug, o.name, o.created_at, o.allowed_ip_addresses, m.role,
+    select o.id, o.slug, o.name, o.emoji, o.created_at, o.allowed_ip_addresses, m.role,
       o.teams_enabled_at is not null as teams_enabled
     from organization_members m join organizations o on o.id = m.organization_id
     where m.user_id = ${caller.user.id} and (${reached}::uuid[] is null or o.id = any (${reached}::uuid[]))

@@ -51,7 +51,7 @@ const updateOrganizationRoute = route({
   // Servers remember the name beside the rights.
   changesAccess: true,
   answers: { 200: Organization },
-  errors: { 422: 'The name is not valid.' },
+  errors: { 422: 'Neither field is given, or one is not valid.' },
   async handler({ ctx, org, caller, body }) {
     const updated = await updateOrganization({ ctx, org, caller }, body)
     return ok({ ...presentOrganization(ctx.config.url, updated), teams_enabled: org.teams_enabled })

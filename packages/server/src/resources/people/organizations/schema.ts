@@ -1,5 +1,16 @@
 import { Type, type Static } from 'typebox'
-import { boolean, described, integer, text, Timestamp, timestamp, Uuid, viewerOf } from '../../schema.ts'
+import {
+  boolean,
+  described,
+  Emoji,
+  integer,
+  orNull,
+  text,
+  Timestamp,
+  timestamp,
+  Uuid,
+  viewerOf,
+} from '../../schema.ts'
 
 export const Organization = Type.Object(
   {
@@ -9,6 +20,7 @@ export const Organization = Type.Object(
     web_url: Type.String(),
     name: Type.String(),
     slug: Type.String(),
+    emoji: orNull(text('Emoji in colon syntax, such as `:rocket:`; null when none is set.')),
     pipelines_url: text('Address of the organization’s pipelines in the API.'),
     agents_url: text('Address of the organization’s agents in the API.'),
     emojis_url: text('Address of the organization’s emoji in the API.'),
@@ -29,13 +41,16 @@ export const Organization = Type.Object(
 
 export const UpdateOrganization = Type.Object(
   {
-    name: Type.String({
-      maxLength: 255,
-      pattern: '[\\p{L}\\p{N}]',
-      description: 'Name, for people. Must contain a letter or a digit.',
-    }),
+    name: Type.Optional(
+      Type.String({
+        maxLength: 255,
+        pattern: '[\\p{L}\\p{N}]',
+        description: 'Name, for people. Must contain a letter or a digit.',
+      }),
+    ),
+    emoji: Type.Optional(Emoji),
   },
-  { title: 'UpdateOrganization', examples: [{ name: 'Acme Inc' }] },
+  { title: 'UpdateOrganization', examples: [{ name: 'Acme Inc', emoji: ':rocket:' }] },
 )
 
 export type UpdateOrganizationBody = Static<typeof UpdateOrganization>

@@ -1,8 +1,9 @@
 import { Type, type Static } from 'typebox'
-import { Color, Emoji } from '../../clusters/clusters/schema.ts'
+import { Color } from '../../clusters/clusters/schema.ts'
 import {
   boolean,
   described,
+  Emoji,
   integer,
   oneOf,
   optional,
