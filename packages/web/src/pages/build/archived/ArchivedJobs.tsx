@@ -51,6 +51,7 @@ export function ArchivedJobs({ address, document }: Props) {
           head: 'Log',
           render: (job) => {
             const size = sizes.get(job.id)
+            if (job.started_at === null) return null
             return size === undefined ? (
               <span className="muted">not kept</span>
             ) : (
