@@ -2022,6 +2022,7 @@ create table test_results (
   variant uuid,
   job_id uuid,
   quarantine text,
+  tags jsonb,
   constraint test_results_pkey PRIMARY KEY (run_id, id),
   constraint test_results_result_check CHECK ((result = ANY (ARRAY['passed'::text, 'failed'::text, 'skipped'::text, 'unknown'::text]))),
   constraint test_results_run_id_fkey FOREIGN KEY (run_id) REFERENCES test_runs(id) ON DELETE CASCADE

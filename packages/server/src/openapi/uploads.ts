@@ -4,6 +4,12 @@ import type { Json } from './schemas.ts'
 
 const text = (description: string) => ({ type: 'string', description })
 
+const tags = (description: string) => ({
+  type: 'object',
+  additionalProperties: { type: 'string' },
+  description,
+})
+
 const result = {
   type: 'object',
   required: ['name', 'history'],
@@ -31,6 +37,9 @@ const result = {
         },
       },
     },
+    tags: tags(
+      'What else is known of the execution. At most 20 are kept. Names have at most 50 characters and do not begin with `mut.`; values are cut at 255.',
+    ),
     history: {
       type: 'object',
       required: ['start_at'],
@@ -59,7 +68,13 @@ const uploadExample = {
   format: 'json',
   run_env: { key: 'nightly-42', branch: 'main', commit_sha: '0123456789abcdef0123456789abcdef01234567' },
   data: [
-    { scope: 'Basket', name: 'adds an item', result: 'passed', history: { start_at: 0, duration: 0.25 } },
+    {
+      scope: 'Basket',
+      name: 'adds an item',
+      result: 'passed',
+      tags: { 'language.version': '3.4.1' },
+      history: { start_at: 0, duration: 0.25 },
+    },
   ],
 }
 
@@ -101,6 +116,7 @@ export const uploadPath = (errorOf: (status: number, description: string) => Jso
                 description: 'What `data` is. Default: json.',
               },
               run_env: runEnv,
+              tags: tags('Of all results; those that a result has take the place of these.'),
               data: {
                 description: 'At most 5,000 results, or the text of a JUnit file.',
                 anyOf: [{ type: 'array', maxItems: 5000, items: result }, { type: 'string' }],

@@ -11,7 +11,9 @@ import {
   type ReadResults,
 } from '../../resources/tests/test_runs/read-report.ts'
 import { parseJson, readJsonResults } from '../../resources/tests/test_runs/read-json.ts'
-import { clean, type TestResult } from '../../resources/tests/test_runs/results.ts'
+import { clean } from '../../resources/tests/test_runs/clean.ts'
+import type { TestResult } from '../../resources/tests/test_runs/results.ts'
+import { mergeTags, readTags, type Tags } from '../../resources/tests/test_runs/tags.ts'
 import type { RunEnv } from '../../resources/tests/test_runs/store.ts'
 import { XmlError } from '../../resources/tests/test_runs/xml.ts'
 
@@ -37,8 +39,8 @@ export async function readUpload(sent: SentBody, owner: WorkOwner): Promise<Uplo
 export async function readHere(sent: SentBody): Promise<Upload> {
   const bytes = await inflate(sent)
   const isForm = /^multipart\/form-data\b/i.test(sent.contentType)
-  const { format, env, data } = isForm ? await readForm(sent.contentType, bytes) : readJson(bytes)
-  const results = gatherResults(readData(format, data))
+  const { format, env, tags, data } = isForm ? await readForm(sent.contentType, bytes) : readJson(bytes)
+  const results = gatherResults(withTags(readData(format, data), tags))
   return { env: readEnv(env), ...results }
 }
 
@@ -46,6 +48,8 @@ interface Parts {
   format: string
   /** The texts of `run_env`. */
   env: Map<string, string>
+  /** Of all its results. */
+  tags: Tags | null
   /** The text of the file, or the parsed JSON. */
   data: unknown
 }
@@ -58,6 +62,7 @@ function readJson(bytes: Buffer): Parts {
   return {
     format: typeof format === 'string' ? format : 'json',
     env: new Map(Object.entries(field('run_env') ?? {}).map(([key, value]) => [key, scalar(value)])),
+    tags: readTags(field('tags')),
     data: field('data'),
   }
 }
@@ -74,10 +79,24 @@ async function readForm(contentType: string, bytes: Buffer): Promise<Parts> {
     })
   const text = async (value: string | Blob | null) => (value instanceof Blob ? value.text() : (value ?? ''))
   const env = new Map<string, string>()
+  const tags = new Map<string, string>()
   for (const [key, value] of form) {
-    if (key.startsWith('run_env[') && key.endsWith(']')) env.set(key.slice(8, -1), await text(value))
+    if (!key.endsWith(']')) continue
+    if (key.startsWith('run_env[')) env.set(key.slice(8, -1), await text(value))
+    else if (key.startsWith('tags[')) tags.set(key.slice(5, -1), await text(value))
   }
-  return { format: await text(form.get('format')), env, data: await text(form.get('data')) }
+  return {
+    format: await text(form.get('format')),
+    env,
+    tags: readTags(Object.fromEntries(tags)),
+    data: await text(form.get('data')),
+  }
+}
+
+function* withTags(results: Iterable<TestResult | null>, tags: Tags | null): Generator<TestResult | null> {
+  for (const result of results) {
+    yield result === null ? null : { ...result, tags: mergeTags(result.tags, tags) }
+  }
 }
 
 function* readData(format: string, data: unknown): Generator<TestResult | null> {

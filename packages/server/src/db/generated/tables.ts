@@ -1453,6 +1453,7 @@ export interface Tables {
     variant: string | null
     job_id: string | null
     quarantine: string | null
+    tags: ColumnType<unknown, string | null | undefined, string | null>
   }
   test_runs: {
     id: string

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { useApp } from '../../../../test/app.ts'
-import { aMember, anAdmin, anOrganization, type TestUser } from '../../../../test/builders.ts'
+import { aMember, anAdmin, anOrganization, aPipeline, type TestUser } from '../../../../test/builders.ts'
+import { aBuild } from '../../../../test/runs.ts'
 import { newId } from '../../../lib/ids.ts'
 
 const app = useApp()
@@ -86,5 +87,132 @@ describe('PUT /v2/analytics/organizations/:org/suites/:suite/execution-tags', ()
     const stranger = await anAdmin(app, await anOrganization(app))
     expect((await put([{ id, tags: reason }], stranger)).status).toBe(404)
     expect(await tags()).toEqual([{}, {}])
+  })
+})
+
+describe('tags that senders give', () => {
+  const failure = (name: string, more: object = {}) => ({
+    name,
+    result: 'failed',
+    history: { start_at: 0, duration: 1 },
+    ...more,
+  })
+
+  async function aTaggedSuite() {
+    const org = await anOrganization(app)
+    const admin = await anAdmin(app, org)
+    const get = async (path: string) =>
+      app.request('GET', `${org.path}/suites/tagged${path}`, { token: admin.token })
+    const body = { name: 'Tagged' }
+    const made = await app.request('POST', `${org.path}/suites`, { token: admin.token, body })
+    const authorization = `Token token="${String(made.body.api_token)}"`
+    const upload = async (tags: unknown, data: object[], key = 'one') => {
+      const sent = { format: 'json', run_env: { key }, tags, data }
+      const answer = await app.request('POST', '/v1/uploads', { headers: { authorization }, body: sent })
+      expect([answer.status, answer.body.queued]).toEqual([202, data.length])
+      return answer.body.run_id
+    }
+    const tagsIn = async (run: unknown) =>
+      Object.fromEntries(
+        (await get(`/test_runs/${String(run)}/failed_executions`)).list.map(({ test_name: name, tags }) => [
+          String(name),
+          tags as unknown,
+        ]),
+      )
+    const named = async (tags: string) =>
+      (await get(`/tests?tags=${encodeURIComponent(tags)}`)).list
+        .map(({ name }) => String(name))
+        .toSorted((a, b) => (a < b ? -1 : 1))
+    const put = (executions: object[]) =>
+      app.request('PUT', `${org.path}/suites/tagged/execution-tags`, {
+        token: admin.token,
+        body: { executions },
+      })
+    return { org, get, authorization, upload, tagsIn, named, put }
+  }
+
+  it('are shown with the execution and filter tests, and those set afterwards are added', async () => {
+    const { get, upload, tagsIn, named, put } = await aTaggedSuite()
+    const id = newId()
+    const run = await upload({ language: 'ruby', cloud: 'one' }, [
+      failure('adds', { id, tags: { cloud: 'two', team: 'web' } }),
+      failure('removes'),
+    ])
+    const own = { cloud: 'two', team: 'web', language: 'ruby' }
+    expect(await tagsIn(run)).toEqual({ adds: own, removes: { language: 'ruby', cloud: 'one' } })
+    await put([{ id, tags: { 'mut.reason': 'api' } }])
+    expect((await tagsIn(run))['adds']).toEqual({ ...own, 'mut.reason': 'api' })
+    const [test] = (await get('/tests?search=adds')).list
+    expect((await get(`/tests/${String(test?.id)}/executions`)).list).toMatchObject([
+      { tags: { ...own, 'mut.reason': 'api' } },
+    ])
+    expect(await named('language:ruby')).toEqual(['adds', 'removes'])
+    expect(await named('language:ruby,cloud:two')).toEqual(['adds'])
+    expect(await named('mut.reason:api,result:~failed')).toEqual(['adds'])
+    expect(await named('cloud:three')).toEqual([])
+    expect(await named('language:ruby,result:^passed')).toEqual([])
+    for (const wrong of ['language', ':ruby', 'result:maybe', 'result:~failed,result:~passed']) {
+      expect([wrong, (await get(`/tests?tags=${encodeURIComponent(wrong)}`)).status]).toEqual([wrong, 400])
+    }
+  })
+
+  it('are limited, and what is none is ignored', async () => {
+    const { upload, tagsIn } = await aTaggedSuite()
+    const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`tag ${index}`, 'x']))
+    const run = await upload('no object', [
+      failure('many', { tags: many }),
+      failure('odd', {
+        tags: {
+          ['x'.repeat(51)]: 'a',
+          'mut.by': 'me',
+          ' ': 'a',
+          list: ['a'],
+          none: null,
+          number: 3,
+          yes: true,
+        },
+      }),
+      failure('long', { tags: { value: 'x'.repeat(300), 'a\0b': 'c\0d' } }),
+      failure('list', { tags: ['a'] }),
+    ])
+    const tags = await tagsIn(run)
+    expect(Object.keys(tags['many'] as object)).toHaveLength(20)
+    expect(tags).toMatchObject({
+      odd: { number: '3', yes: 'true' },
+      long: { value: 'x'.repeat(255), ab: 'cd' },
+    })
+    expect([Object.keys(tags['odd'] as object), tags['list']]).toEqual([['yes', 'number'], {}])
+    const merged = await tagsIn(await upload({ last: 'x' }, [failure('many', { tags: many })], 'two'))
+    expect(merged['many']).toEqual(tags['many'])
+  })
+
+  it('may be fields of a form', async () => {
+    const { authorization, tagsIn } = await aTaggedSuite()
+    const form = new FormData()
+    const fields = { format: 'junit', 'run_env[key]': 'form', 'tags[team]': 'web', 'tags[mut.by]': 'me' }
+    for (const [name, value] of Object.entries(fields)) form.set(name, value)
+    form.set('data', '<testsuite><testcase classname="a" name="b"><failure/></testcase></testsuite>')
+    const sent = new Response(form)
+    const answer = await app.request('POST', '/v1/uploads', {
+      headers: { authorization, 'content-type': String(sent.headers.get('content-type')) },
+      text: await sent.text(),
+    })
+    expect(await tagsIn(answer.body.run_id)).toEqual({ 'a b': { team: 'web' } })
+  })
+
+  it('of a pipeline that the caller may not see find no tests', async () => {
+    const { org, upload, named } = await aTaggedSuite()
+    const build = await aBuild(app, org, await aPipeline(app, org, 'steps: [{ command: a }]'))
+    await upload({ team: 'hidden' }, [failure('adds')], build.id)
+    await upload({ team: 'shown' }, [failure('adds')], 'elsewhere')
+    expect(await named('team:hidden')).toEqual(['adds'])
+    const member = await aMember(app, org)
+    const asked = async (team: string) =>
+      (
+        await app.request('GET', `${org.path}/suites/tagged/tests?tags=team:${team}`, { token: member.token })
+      ).list.map(({ name }) => name)
+    const admin = await anAdmin(app, org)
+    await app.request('POST', `${org.path}/teams/enable`, { token: admin.token })
+    expect([await asked('hidden'), await asked('shown')]).toEqual([[], ['adds']])
   })
 })

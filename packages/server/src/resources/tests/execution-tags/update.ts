@@ -3,7 +3,7 @@ import type { RequestContext } from '../../../context.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { forbidden, validationFailed } from '../../../lib/errors.ts'
 import * as suites from '../suites/queries.ts'
-import { clean } from '../test_runs/results.ts'
+import { clean } from '../test_runs/clean.ts'
 import type { ExecutionTags } from './schema.ts'
 
 const mostTags = 10

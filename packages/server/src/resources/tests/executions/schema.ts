@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { integer, oneOf, orNull, text, Timestamp, Uuid, uuid } from '../../schema.ts'
+import { executionTags } from '../test_runs/schema.ts'
 
 export const TestExecution = Type.Object(
   {
@@ -13,6 +14,7 @@ export const TestExecution = Type.Object(
     failure_reason: orNull(text('First line of why the test failed; null when it is not known.')),
     branch: orNull(Type.String()),
     commit_sha: orNull(text('Commit that was tested; null when the sender did not say.')),
+    tags: executionTags,
     created_at: Timestamp,
     build: orNull(
       Type.Object({

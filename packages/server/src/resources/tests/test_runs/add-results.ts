@@ -67,13 +67,13 @@ async function addResults(trx: Trx, run: OpenRun, results: string, at: string): 
     with given as (
       select ${testIdOf(run.suiteId, 'n')} as test_id, n.*
       from rows from (jsonb_to_recordset(${results}::jsonb) as (id uuid, scope text, name text, location text,
-          "fileName" text, result text, "failureReason" text, "failureExpanded" jsonb, "durationSeconds" double precision))
-        with ordinality as n (id, scope, name, location, file_name, result, failure_reason, failure_expanded, duration_seconds, place)
+          "fileName" text, result text, "failureReason" text, "failureExpanded" jsonb, "durationSeconds" double precision, tags jsonb))
+        with ordinality as n (id, scope, name, location, file_name, result, failure_reason, failure_expanded, duration_seconds, tags, place)
     ), fresh as (
       insert into test_results (run_id, id, scope, name, location, file_name, result, failure_reason,
-        failure_expanded, duration_seconds, created_at, test_id, variant, job_id, quarantine)
+        failure_expanded, duration_seconds, created_at, test_id, variant, job_id, tags, quarantine)
       select ${run.id}, g.id, g.scope, g.name, g.location, g.file_name, g.result, g.failure_reason,
-        g.failure_expanded, g.duration_seconds, ${at}, case when ${run.fromFork}::boolean then null else g.test_id end, ${run.variant}::uuid, ${run.jobId}::uuid,
+        g.failure_expanded, g.duration_seconds, ${at}, case when ${run.fromFork}::boolean then null else g.test_id end, ${run.variant}::uuid, ${run.jobId}::uuid, g.tags,
         case when g.result = 'failed' then (
           select k.state from tests k where k.suite_id = ${run.suiteId} and k.id = g.test_id and k.state <> 'enabled'
             and (k.quarantine_expires_at is null or k.quarantine_expires_at > ${at})) end

@@ -18,6 +18,7 @@ describe('readJunit', () => {
         failureReason: null,
         failureExpanded: [],
         durationSeconds: 1234.5,
+        tags: null,
       },
     ])
   })

@@ -80,6 +80,9 @@ export const testId: RawBuilder<string> = hashOf(sql`r.suite_id`, 't')
 /** The same for rows with a scope and a name. */
 export const testIdOf = (suiteId: string, rows: string): RawBuilder<string> => hashOf(sql`${suiteId}`, rows)
 
+/** For queries with `test_results t` and its `execution_tags e`, if any: what the sender said, and what was set afterwards. */
+export const tagsOf = sql`coalesce(t.tags, '{}') || coalesce(e.tags, '{}')`
+
 interface Page {
   limit: number
   offset: number
@@ -132,7 +135,7 @@ export async function listFailedExecutions(
 ): Promise<FailedExecutionRow[]> {
   const { rows } = await sql<FailedExecutionRow>`
     select t.id, ${testId} as test_id, t.scope, t.name, t.location, t.failure_reason, t.failure_expanded,
-      t.duration_seconds as duration, coalesce(e.tags, '{}') as tags, t.created_at
+      t.duration_seconds as duration, ${tagsOf} as tags, t.created_at
     from test_results t join test_runs r on r.id = t.run_id
       left join execution_tags e on e.suite_id = r.suite_id and e.execution_id = t.id
     where r.organization_id = ${orgId} and r.id = ${runId} and t.result = 'failed'

@@ -1,6 +1,8 @@
 // The result of one test as it is stored: with limited lengths, and only text that PostgreSQL accepts. Other fields that senders
-// add (spans of queries and requests, tags) are ignored.
+// add (spans of queries and requests) are ignored.
 import { isUuid, newId } from '../../../lib/ids.ts'
+import { clean } from './clean.ts'
+import { readTags, type Tags } from './tags.ts'
 
 export interface TestResult {
   id: string
@@ -12,6 +14,7 @@ export interface TestResult {
   failureReason: string | null
   failureExpanded: FailurePart[]
   durationSeconds: number | null
+  tags: Tags | null
 }
 
 export interface FailurePart {
@@ -44,12 +47,13 @@ export function readResult(given: unknown): TestResult | null {
     durationSeconds: secondsIn(fieldIn(history, 'duration')),
   })
   if (result.name.trim() === '') return null
-  return typeof id === 'string' && isUuid(id) ? { ...result, id } : result
+  const tagged = { ...result, tags: readTags(fieldIn(given, 'tags')) }
+  return typeof id === 'string' && isUuid(id) ? { ...tagged, id } : tagged
 }
 
 /** Limits the lengths, and gives the result an id. */
 export function makeResult(
-  given: Omit<TestResult, 'id' | 'failureExpanded'> & { failureExpanded: readonly FailurePart[] },
+  given: Omit<TestResult, 'id' | 'tags' | 'failureExpanded'> & { failureExpanded: readonly FailurePart[] },
 ): TestResult {
   const bound = (text: string | null, longest: number) => (text === null ? null : clean(text, longest))
   return {
@@ -62,6 +66,7 @@ export function makeResult(
     failureReason: bound(given.failureReason, longestReason),
     failureExpanded: boundParts(given.failureExpanded),
     durationSeconds: secondsIn(given.durationSeconds),
+    tags: null,
   }
 }
 
@@ -111,7 +116,3 @@ const fieldIn = (given: unknown, key: string): unknown =>
   typeof given === 'object' && given !== null && Object.hasOwn(given, key)
     ? Reflect.get(given, key)
     : undefined
-
-/** Removes NUL and lone surrogates, which PostgreSQL cannot store. */
-export const clean = (text: string, longest: number): string =>
-  text.slice(0, longest).replaceAll('\0', '').toWellFormed()

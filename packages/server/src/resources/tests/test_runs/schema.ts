@@ -57,6 +57,11 @@ export const TestRun = Type.Object(
   { title: 'TestRun' },
 )
 
+export const executionTags = Type.Record(Type.String(), Type.String(), {
+  description:
+    'What the sender said of the execution, and what was set afterwards by `PUT …/execution-tags`: names that begin with `mut.`.',
+})
+
 export const FailedExecution = Type.Object(
   {
     execution_id: uuid('UUID of this one run of the test.'),
@@ -67,10 +72,7 @@ export const FailedExecution = Type.Object(
     test_name: text('Scope and name of the test.'),
     test_url: text('Address of the test in the API.'),
     test_execution_url: text('The page of the test, at this run of it.'),
-    tags: Type.Record(Type.String(), Type.String(), {
-      description:
-        'Those that were set afterwards, by `PUT …/execution-tags`. What senders name tags is not stored.',
-    }),
+    tags: executionTags,
     branch: TextOrNull,
     commit_sha: CommitSha,
     created_at: Timestamp,

@@ -3,7 +3,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Caller, Organization } from '../../../auth/caller.ts'
 import type { Db, Trx } from '../../../db/pool.ts'
 import { notFound } from '../../../lib/errors.ts'
-import { isVisibleDay, isVisibleTest } from '../suites/visible-results.ts'
+import { isVisibleDay, isVisibleRun, isVisibleTest } from '../suites/visible-results.ts'
 import { testIdOf } from '../test_runs/queries.ts'
 
 export interface Counts {
@@ -99,6 +99,8 @@ export interface TestFilter {
   search: string | null
   /** `some`: at least once in the period; `all`: always. */
   result: { ended: 'passed' | 'failed'; how: 'some' | 'all' } | null
+  /** One of its newest executions has all of these. */
+  tags: Readonly<Record<string, string>>
 }
 
 export interface TestOrder {
@@ -139,13 +141,14 @@ const escaped = (text: string) => `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`
 const hasText = (search: string) =>
   sql`(t.scope || ' ' || t.name ilike ${escaped(search)} or t.location ilike ${escaped(search)})`
 
-function conditionsOf(filter: TestFilter): RawBuilder<unknown> {
-  const { state, search, result } = filter
+function conditionsOf(org: Organization, caller: Caller, filter: TestFilter): RawBuilder<unknown> {
+  const { state, search, result, tags } = filter
   const conditions = [
     choiceOf(filter, 't'),
     ...(state === null ? [] : [sql`t.state = ${state}`]),
     ...(search === null ? [] : [hasText(search)]),
     ...(result === null ? [] : [resultCondition(result)]),
+    ...(Object.keys(tags).length === 0 ? [] : [hasTags(org, caller, tags)]),
   ]
   return sql.join(conditions, sql` and `)
 }
@@ -172,6 +175,19 @@ function resultCondition({ ended, how }: NonNullable<TestFilter['result']>): Raw
   return sql`${count} > 0 and ${count} = f.passed_count + f.failed_count + f.skipped_count + f.unknown_count`
 }
 
+/** Results are not added up by tag, so only these executions are looked at. */
+const newestTagged = 10
+
+/** For queries with `tests t`. */
+const hasTags = (org: Organization, caller: Caller, tags: TestFilter['tags']) => sql`exists (
+  select from (
+    select x.id, x.run_id, x.tags from test_results x where x.test_id = t.id
+    order by x.created_at desc, x.run_id desc limit ${newestTagged}
+  ) n
+  join test_runs r on r.id = n.run_id left join builds b on b.id = r.build_id
+  left join execution_tags e on e.suite_id = r.suite_id and e.execution_id = n.id
+  where coalesce(n.tags, '{}') || coalesce(e.tags, '{}') @> ${JSON.stringify(tags)}::jsonb and ${isVisibleRun(org, caller)})`
+
 /** The tests that ran in these days in what the caller may see. */
 export async function listOfSuite(
   db: Db,
@@ -191,7 +207,7 @@ export async function listOfSuite(
     ), shown as (
       select t.*, f.*, row_number() over (order by ${sorted}, t.id) as place
       from figures f join tests t on t.organization_id = ${org.id} and t.suite_id = ${suiteId} and t.id = f.test_id
-      where ${conditionsOf(filter)}
+      where ${conditionsOf(org, caller, filter)}
       order by place limit ${page.limit} offset ${page.offset}
     )
     select ${columns(org, caller, days)} order by t.place`.execute(db)

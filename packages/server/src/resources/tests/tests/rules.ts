@@ -58,7 +58,7 @@ export function readFilter({ label, labels, state, owners, search, tags }: ListQ
     withoutLabels: names.filter(isExcluded).map((name) => name.slice(1)),
     owners: owners === undefined ? null : split('owners', owners),
     search: search?.trim() || null,
-    result: readResult(tags ?? ''),
+    ...readTags(tags ?? ''),
   }
 }
 
@@ -73,16 +73,33 @@ function split(field: string, given: string): string[] {
   return names
 }
 
-/** Results have no other tags here. */
+const results = /^result:([~^]?)(passed|failed)$/
+
+/** `result:…` is how the test ended, any other `name:value` a tag of its executions. */
+function readTags(given: string): Pick<TestFilter, 'result' | 'tags'> {
+  const written = split('tags', given)
+  const [result, ...more] = written.filter((tag) => tag.startsWith('result:'))
+  if (more.length > 0) throw badRequest('tags may name one result.')
+  return {
+    result: result === undefined ? null : readResult(result),
+    tags: Object.fromEntries(written.filter((tag) => !tag.startsWith('result:')).map(readTag)),
+  }
+}
+
 function readResult(given: string): TestFilter['result'] {
-  const tags = split('tags', given)
-  const [tag] = tags
-  if (tag === undefined) return null
-  const [, sign, ended] = /^result:([~^]?)(passed|failed)$/.exec(tag) ?? []
-  if (tags.length > 1 || (ended !== 'passed' && ended !== 'failed')) {
-    throw badRequest('tags must be one of result:~failed, result:^failed, result:~passed and result:^passed.')
+  const [, sign, ended] = results.exec(given) ?? []
+  if (ended !== 'passed' && ended !== 'failed') {
+    throw badRequest(
+      'tags may have one of result:~failed, result:^failed, result:~passed and result:^passed.',
+    )
   }
   return { ended, how: sign === '^' ? 'all' : 'some' }
+}
+
+function readTag(given: string): [name: string, value: string] {
+  const end = given.indexOf(':')
+  if (end < 1) throw badRequest('tags must be written as name:value.')
+  return [given.slice(0, end), given.slice(end + 1)]
 }
 
 export const readOrder = ({

@@ -183,7 +183,8 @@ export const TestListQuery = {
   ),
   tags: Type.Optional(
     text(
-      '`result:~failed`: tests that failed at least once; `result:^failed`: each time. The same with `passed`.',
+      '`result:~failed`: tests that failed at least once; `result:^failed`: each time. The same with `passed`. ' +
+        '`name:value`, separated by commas: tests one of whose newest 10 executions has all of these tags.',
     ),
   ),
   sort_by: Type.Optional(
