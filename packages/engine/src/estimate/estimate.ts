@@ -26,15 +26,23 @@ const mostLooks = 100_000
 /** The middle four fifths of the runs may lie so many seconds apart, or as many as the job waits. */
 const steadySeconds = 60
 
-export function estimateStarts(now: QueueNow, seed = 1): Map<string, Estimate> {
-  const able = new Set(now.agents.flatMap(({ kinds }) => [...kinds]))
+/** Yields after each run, so that the caller can do other things. */
+export function* estimateStarts(
+  now: QueueNow,
+  seed = 1,
+): Generator<undefined, Map<string, Estimate>, undefined> {
+  const able = ableKinds(now)
   const runnable = now.jobs.filter(({ kind }) => able.has(kind))
   const keys = runnable.map((job) => (now.fair === null ? job.kind : groupOf(job)))
   const groups = new Set(keys).size
   const jobs = runnable.slice(0, Math.max(1, Math.floor(mostLooks / leastRuns / Math.max(1, groups))))
   const runs = Math.min(mostRuns, Math.floor(mostLooks / Math.max(1, jobs.length * groups)))
   const random = numbersFrom(seed)
-  const found = Array.from({ length: Math.max(leastRuns, runs) }, () => runOnce({ ...now, jobs }, random))
+  const found: Array<Map<string, number>> = []
+  while (found.length < Math.max(leastRuns, runs)) {
+    found.push(runOnce({ ...now, jobs }, random))
+    yield
+  }
   const lacking: Unknown = jobs.some(({ lengths }) => lengths.length === 0) ? 'no_history' : 'overrun'
   const estimates = new Map<string, Estimate>()
   for (const { id, kind } of now.jobs)
@@ -48,6 +56,13 @@ export function estimateStarts(now: QueueNow, seed = 1): Map<string, Estimate> {
       ),
     )
   return estimates
+}
+
+/** Many agents share one set. */
+function ableKinds({ agents, jobs }: QueueNow): ReadonlySet<number> {
+  const sets = [...new Set(agents.map(({ kinds }) => kinds))]
+  const wanted = new Set(jobs.map(({ kind }) => kind))
+  return new Set([...wanted].filter((kind) => sets.some((kinds) => kinds.has(kind))))
 }
 
 function judge(starts: number[], lacking: Unknown): Estimate {

@@ -1,4 +1,5 @@
 // When the waiting jobs of a queue will start. One call estimates all of them, with the same few statements whatever their number.
+import { setImmediate } from 'node:timers/promises'
 import { estimateStarts, type Unknown } from '@millrace/engine/estimate/estimate.ts'
 import { historyOf } from '@millrace/engine/estimate/lengths.ts'
 import type { Db } from '../../db/pool.ts'
@@ -56,7 +57,7 @@ export async function estimateQueue(
   const { virtualTime, weights } = settings
   const fairness = virtualTime === null || !settings.isFair ? null : { virtualTime, weights, machines }
   const { now: seen, left } = queueNow(rows, { history, fairness, notBefore })
-  const estimates = estimateStarts(seen)
+  const estimates = await runApart(estimateStarts(seen))
   return {
     jobs: rows.jobs,
     of(jobId, agents) {
@@ -69,5 +70,14 @@ export async function estimateQueue(
         return { startAt: new Date(now.getTime() + Math.round(estimate.seconds) * 1000), unknown: null }
       return noEstimate(left.has(jobId) ? 'agents_idle' : estimate.unknown)
     },
+  }
+}
+
+/** With the requests of others in between. */
+async function runApart<Result>(steps: Generator<undefined, Result>): Promise<Result> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    await setImmediate()
   }
 }
