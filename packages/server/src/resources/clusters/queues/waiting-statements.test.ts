@@ -38,14 +38,14 @@ async function aScene(): Promise<Scene> {
       await tracer.stop()
       const spans = spansOf(collector.received).map(({ traceId, attributes }) => ({
         traceId,
-        ...read(attributes),
+        said: read(attributes),
       }))
-      const requests = new Map(spans.map((span) => [span['millrace.request.id'], span.traceId]))
+      const requests = new Map(spans.map((span) => [span.said['millrace.request.id'], span.traceId]))
       return new Map(
         [...requests].flatMap(([id, traceId]) => {
           if (id === undefined) return []
-          const own = spans.filter((span) => span.traceId === traceId && 'db.query.summary' in span)
-          const statements = own.map((span) => Number(span['db.operation.batch.size'] ?? 1))
+          const own = spans.filter((span) => span.traceId === traceId && 'db.query.summary' in span.said)
+          const statements = own.map((span) => Number(span.said['db.operation.batch.size'] ?? 1))
           return [[String(id), statements.reduce((sum, count) => sum + count, 0)] as const]
         }),
       )
