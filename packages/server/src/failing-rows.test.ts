@@ -988,5 +988,6 @@ const ownLoops: string[] = [
   'resources/pipelines/pipelines/seal-plain.ts: for (const { id, organization_id: orgId, repository, webhook_token: token } of rows) {',
   'resources/tests/tests/quarantine.ts: for (const test of rows)',
   'resources/tests/tests/set-owners.ts: for (const checkout of await listCheckouts(ctx.db, suite)) {',
+  'resources/tests/tests/set-owners.ts: for (const suite of suites) {',
   'webhooks/poll.ts: for (const move of found.moved.slice(0, mostMoves)) {',
 ]
