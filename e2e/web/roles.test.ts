@@ -32,6 +32,7 @@ interface Place {
       | 'budget'
       | 'agent'
       | 'block'
+      | 'guarded'
       | 'waiting'
       | 'failed'
       | 'shown',
@@ -91,6 +92,16 @@ const offers = ({ slug, api, agentPage, cluster, queue, team, ids }: Place, role
       page: `/${slug}/shown/builds/1`,
       name: 'Unblock…',
       request: ['PUT', `${pipeline}/builds/1/jobs/${ids.block}/unblock`, {}],
+    },
+    {
+      page: `/${slug}/guarded/builds/1#${ids.guarded}`,
+      name: 'Unblock…',
+      request: ['PUT', `${api}/jobs/${ids.guarded}/unblock`, {}],
+    },
+    {
+      page: `/${slug}/guarded/builds/1#${ids.guarded}`,
+      name: 'Open the gate',
+      request: ['PUT', `${api}/jobs/${ids.guarded}/unblock`, {}],
     },
     {
       page: `/${slug}/shown/builds/1`,
@@ -358,6 +369,9 @@ async function aPlace(): Promise<Place> {
   pipelines.push(await make('/pipelines', { ...failing, cluster_id: cluster }))
   const build = { commit: 'HEAD', branch: 'main' }
   await make('/pipelines/shown/builds', build)
+  pipelines.push(await make('/pipelines', { ...guarded, cluster_id: cluster }))
+  await make('/pipelines/guarded/builds', build)
+  const { body: gate } = await server.get(`${api}/pipelines/guarded/builds/1`, admin)
   const jobs = Object.values((await server.get(`${api}/pipelines/shown/builds/1`, admin)).body['jobs'] ?? {})
   const jobOf = (type: string) => String(jobs.find((job) => String(job['type']) === type)?.['id'])
   await make(`/clusters/${cluster}/queues`, { key: 'real' })
@@ -395,6 +409,7 @@ async function aPlace(): Promise<Place> {
   const ids = {
     shown: pipelines[0] ?? '',
     block: jobOf('manual'),
+    guarded: String(gate['jobs']?.['0']?.['id']),
     waiting: jobOf('script'),
     failed: String(failed['id']),
     agent: String(failed['agent']?.['id']),
@@ -410,6 +425,17 @@ async function aPlace(): Promise<Place> {
   }
   const agentPage = new URL(String(failed['agent']?.['web_url'])).pathname
   return { slug, api, tokens, agentPage, cluster, queue, team, ids }
+}
+
+/** Members of this team may only read, but unblock. */
+const guarded = {
+  name: 'Guarded',
+  repository: 'https://git.example.com/a.git',
+  configuration: `steps:
+  - block: Gate
+    submit: Open the gate
+    allowed_teams: [reader]
+    fields: [{ text: Reason, key: reason, required: true }]`,
 }
 
 const failing = {
@@ -482,6 +508,27 @@ withBrowser.describe('roles', () => {
     }
     expect(offered).toEqual(allowed)
     expect(Object.keys(allowed)).toHaveLength(offers(place, 'admin').length)
+  })
+
+  it('read who may unblock, where the step names teams', async () => {
+    const { server, slug, admin, api, url } = await anOrganization()
+    await server.post(`${api}/teams/enable`, {}, admin)
+    await server.post(`${api}/teams`, { name: 'Release managers' }, admin)
+    const { body: cluster } = await server.post(`${api}/clusters`, { name: 'Machines' }, admin)
+    await server.post(`${api}/clusters/${String(cluster['id'])}/queues`, { key: 'default' }, admin)
+    const configuration = 'steps: [{ block: Ship it, allowed_teams: [release-managers] }]'
+    const pipeline = { ...thePipeline, configuration, cluster_id: cluster['id'] }
+    expect((await server.post(`${api}/pipelines`, pipeline, admin)).status).toBe(201)
+    const build = await server.post(
+      `${api}/pipelines/shown/builds`,
+      { commit: 'HEAD', branch: 'main' },
+      admin,
+    )
+    const tab = await visit()
+    await signIn(tab, { url, token: admin }, '/-/me')
+    await settle(tab.page, `${url}/${slug}/shown/builds/1#${String(build.body['jobs']?.['0']?.['id'])}`)
+    await tab.page.getByText('Only members of Release managers may unblock this.').waitFor()
+    expect(tab.complaints).toEqual([])
   })
 
   it('are offered the first steps that they may take', async () => {

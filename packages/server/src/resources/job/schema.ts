@@ -209,6 +209,22 @@ export const Job = Type.Object(
       TriggeredBuild,
       'Trigger jobs only: the build that was made; null before that.',
     ),
+    viewer: Type.Optional(
+      Type.Object(
+        {
+          may: Type.Object(
+            { unblock: boolean('Whether the caller may unblock it; false for jobs that are not manual.') },
+            { description: 'What the caller may do, as far as the scopes of the token allow it.' },
+          ),
+          unblock_teams: Type.Array(Type.String(), {
+            description:
+              'Names of the teams whose members alone may unblock it. Those that the caller does not see are ' +
+              'as the step writes them. Empty: who may build the pipeline.',
+          }),
+        },
+        { description: 'The caller’s view of it; only with `include_viewer=true`.' },
+      ),
+    ),
   },
   { title: 'Job' },
 )

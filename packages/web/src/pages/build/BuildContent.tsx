@@ -6,8 +6,8 @@ import type { JobTable } from '../../graph/jobs/job-table.ts'
 import type { Job } from '../../graph/jobs/job.ts'
 import { formatSort, parseSort } from '../../graph/jobs/sort-jobs.ts'
 import { TableView } from '../../graph/table/TableView.tsx'
-import { Button } from '../../parts/Button.tsx'
 import { Loading } from '../../parts/States.tsx'
+import { UnblockButton } from './job/UnblockButton.tsx'
 import { Summary } from './Summary.tsx'
 import { sameBuild, type BuildSearch } from './search.ts'
 import type { Selection } from './selection.ts'
@@ -26,22 +26,14 @@ interface Props {
   table: JobTable
   search: BuildSearch
   selection: Selection
-  mayBuild: boolean
 }
 
 /** The chosen view of the jobs, or the tab in its place. */
-export function BuildContent({ address, build, table, search, selection, mayBuild }: Props) {
+export function BuildContent({ address, build, table, search, selection }: Props) {
   return (
     <Suspense fallback={<Loading />}>
       {search.tab === undefined ? (
-        <JobView
-          address={address}
-          build={build}
-          table={table}
-          search={search}
-          selection={selection}
-          mayBuild={mayBuild}
-        />
+        <JobView address={address} build={build} table={table} search={search} selection={selection} />
       ) : (
         <BuildTab tab={search.tab} address={address} build={build} table={table} selection={selection} />
       )}
@@ -55,18 +47,14 @@ function JobView({
   table,
   search,
   selection,
-  mayBuild,
-}: Pick<Props, 'address' | 'build' | 'table' | 'search' | 'selection' | 'mayBuild'>) {
+}: Pick<Props, 'address' | 'build' | 'table' | 'search' | 'selection'>) {
   const navigate = useNavigate()
   const change = (changes: BuildSearch) =>
     void navigate({ ...sameBuild, search: (before) => ({ ...before, ...changes }), replace: true })
   const select = (job: string) => selection.select(job)
-  const unblock = ({ id }: Job) =>
-    mayBuild && (
-      <Button isWrite onClick={() => select(id)}>
-        Unblock…
-      </Button>
-    )
+  const unblock = ({ id, state }: Job) => (
+    <UnblockButton address={{ ...address, job: id }} state={state} onOpen={() => select(id)} />
+  )
   const common = { table, selectedJob: selection.job, onSelect: select }
   const filtered = {
     filter: search.filter ?? '',

@@ -44,14 +44,7 @@ export function BuildWorkspace({ address, build, table, search, mayBuild }: Prop
   })
 
   const content = (
-    <BuildContent
-      address={address}
-      build={build}
-      table={table}
-      search={search}
-      selection={selection}
-      mayBuild={mayBuild}
-    />
+    <BuildContent address={address} build={build} table={table} search={search} selection={selection} />
   )
   if (job === undefined) {
     return (

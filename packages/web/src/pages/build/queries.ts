@@ -82,7 +82,7 @@ export const commitStatusesQuery = (params: BuildAddress) =>
 export const jobQuery = (params: JobAddress, state: string) => {
   return queryOptions({
     queryKey: [...keyOf(`GET ${job}`, { params }), state],
-    queryFn: ({ signal }) => call(`GET ${job}`, { params, signal }),
+    queryFn: ({ signal }) => call(`GET ${job}`, { params, query: { include_viewer: true }, signal }),
   })
 }
 

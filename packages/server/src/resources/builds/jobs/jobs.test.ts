@@ -60,7 +60,7 @@ async function aScene(configuration: string): Promise<Scene> {
 async function aTeamMember(
   { org, admin, pipeline }: Scene,
   access: 'read_only' | 'build_and_read' | null,
-): Promise<TestUser & { team: { id: string; slug: string } }> {
+): Promise<TestUser & { team: { id: string; slug: string; name: string } }> {
   const team = await aTeam(app, org, admin)
   await app.db
     .updateTable('organizations')
@@ -578,6 +578,9 @@ describe('PUT …/jobs/{job.id}/unblock', () => {
         await aPipelineFor(scene, reader, `[{ block: Go?, allowed_teams: ["${name}"] }]`),
       )
       const url = `${scene.org.path}/jobs/${await jobNamed(app, build, 'Go?')}`
+      const unblock_teams = [reader.team.name]
+      expect(await viewerOf(url, reader.token)).toEqual({ may: { unblock: true }, unblock_teams })
+      expect(await viewerOf(url, scene.admin.token)).toEqual({ may: { unblock: false }, unblock_teams })
       const refused = await put(`${url}/unblock`, scene.admin.token)
       expect([refused.status, refused.body]).toEqual([
         403,
@@ -592,11 +595,37 @@ describe('PUT …/jobs/{job.id}/unblock', () => {
     const scene = await aScene('[{ block: Go? }]')
     const reader = await aTeamMember(scene, 'read_only')
     const builder = await aTeamMember(scene, 'build_and_read')
-    const [short, long] = await scene.urls('Go?')
+    const [short = '', long = ''] = await scene.urls('Go?')
+    for (const url of [short, long]) {
+      const unblock_teams: string[] = []
+      expect(await viewerOf(url, reader.token)).toEqual({ may: { unblock: false }, unblock_teams })
+      expect(await viewerOf(url, builder.token)).toEqual({ may: { unblock: true }, unblock_teams })
+    }
     expect((await put(`${short}/unblock`, reader.token)).status).toBe(403)
     expect((await put(`${long}/unblock`, reader.token)).status).toBe(403)
     expect((await put(`${long}/unblock`, builder.token)).status).toBe(200)
   })
+
+  it('is no right of anybody for a command, and the name of a secret team stays secret', async () => {
+    const scene = await aScene('[{ command: a }]')
+    const reader = await aTeamMember(scene, 'read_only')
+    const { team: secret } = await aTeamMember(scene, null)
+    await app.db.updateTable('teams').set({ privacy: 'secret' }).where('id', '=', secret.id).execute()
+    const configuration = `[{ command: a }, { block: Go?, allowed_teams: ["${secret.id}", "no-such-team"] }]`
+    const build = await aBuild(app, scene.org, await aPipelineFor(scene, reader, configuration))
+    const url = async (name: string) => `${scene.org.path}/jobs/${await jobNamed(app, build, name)}`
+    expect(await viewerOf(await url('a'), scene.admin.token)).toEqual({
+      may: { unblock: false },
+      unblock_teams: [],
+    })
+    const teamsFor = async (token: string) => (await viewerOf(await url('Go?'), token))['unblock_teams']
+    expect(await teamsFor(reader.token)).toEqual([secret.id, 'no-such-team'])
+    expect(await teamsFor(scene.admin.token)).toEqual([secret.name, 'no-such-team'])
+    expect((await get(await url('Go?'), reader.token)).body).not.toHaveProperty('viewer')
+  })
+
+  const viewerOf = async (url: string, token: string) =>
+    (await get(`${url}?include_viewer=true`, token)).body.viewer as Record<string, unknown>
 
   async function aPipelineFor(scene: Scene, reader: { team: { id: string } }, configuration: string) {
     const pipeline = await aPipeline(app, scene.org, configuration)

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { isFinal } from '@millrace/engine/states.ts'
 import type { Caller, Organization } from '../../../auth/caller.ts'
+import { teamIsVisible } from '../../../auth/permissions.ts'
 import { visiblePipelines } from '../../../auth/pipeline-access.ts'
 import { chargeRetry } from '../../../conductor/shares/share-key.ts'
 import { escaped } from '../../../db/json-text.ts'
@@ -109,14 +110,14 @@ function inStates(names: readonly string[]): RawBuilder<unknown> {
 }
 
 /** The job as the API shows it. */
-export async function getShown(db: Db, url: string, orgId: string, id: string): Promise<unknown> {
+export async function getShown(db: Db, url: string, orgId: string, id: string): Promise<object> {
   const { rows } = await sql<{ json: string }>`
     select ${jobJson(escaped(url))} as json from ${jobsInBuilds} where j.organization_id = ${orgId} and j.id = ${id}`.execute(
     db,
   )
   const [row] = rows
   if (row === undefined) throw new Error('A job vanished while it was shown.')
-  return JSON.parse(row.json)
+  return JSON.parse(row.json) as object
 }
 
 /** To call after the retry. */
@@ -161,20 +162,38 @@ export async function mayRetryByHand(db: Db, orgId: string, id: string): Promise
   return rows[0]?.is_allowed ?? false
 }
 
-/** Whether only some teams may unblock the job, and whether the user is in one of them. */
+export interface AllowedTeams {
+  /** Only some teams may unblock the job. */
+  is_limited: boolean
+  /** The caller is in one of them. */
+  is_member: boolean
+  /** As the step writes them, or by the names of those that the caller sees. */
+  names: string[]
+}
+
+/** Of a manual job. */
 export async function findAllowedTeams(
   db: Db,
-  orgId: string,
+  org: Organization,
   id: string,
-  userId: string,
-): Promise<{ is_limited: boolean; is_member: boolean }> {
-  const { rows } = await sql<{ is_limited: boolean; is_member: boolean }>`
-    select jsonb_array_length(j.work -> 'allowedTeams') > 0 as is_limited, exists (
+  caller: Caller,
+): Promise<AllowedTeams> {
+  const isWritten = sql`written.team in (t.slug, t.id::text)`
+  const { rows } = await sql<AllowedTeams>`
+    select jsonb_array_length(j.work -> 'allowedTeams') > 0 as is_limited,
+      exists (
         select from teams t join team_members m on m.team_id = t.id
-        where t.organization_id = ${orgId} and m.user_id = ${userId}
-          and (j.work -> 'allowedTeams' ? t.slug or j.work -> 'allowedTeams' ? t.id::text)) as is_member
-    from jobs j where j.organization_id = ${orgId} and j.id = ${id}`.execute(db)
-  return rows[0] ?? { is_limited: true, is_member: false }
+        where t.organization_id = ${org.id} and m.user_id = ${caller.user.id}
+          and (j.work -> 'allowedTeams' ? t.slug or j.work -> 'allowedTeams' ? t.id::text)) as is_member,
+      array(
+        select coalesce((
+            select t.name from teams t
+            where t.organization_id = ${org.id} and ${isWritten} and ${teamIsVisible(org, caller)}
+            order by t.slug = written.team desc limit 1), written.team)
+        from jsonb_array_elements_text(j.work -> 'allowedTeams') with ordinality as written (team, place)
+        order by written.place) as names
+    from jobs j where j.organization_id = ${org.id} and j.id = ${id}`.execute(db)
+  return rows[0] ?? { is_limited: true, is_member: false, names: [] }
 }
 
 export async function isMember(db: Db, orgId: string, userId: string): Promise<boolean> {

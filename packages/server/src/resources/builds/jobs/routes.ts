@@ -11,9 +11,10 @@ import { badRequest, refused } from '../../../lib/errors.ts'
 import { isUuid } from '../../../lib/ids.ts'
 import { withoutUserinfo } from '../../../lib/userinfo.ts'
 import { getBuild } from '../../addresses/builds.ts'
+import { IncludeViewer } from '../../schema.ts'
 import { getBuildableJob, getVisibleJob, type JobParams } from '../../addresses/jobs.ts'
 import { cancelJob, reprioritizeJob, retryJob, unblockJob } from './update.ts'
-import { envText } from './present.ts'
+import { envText, presentViewer } from './present.ts'
 import * as jobs from './queries.ts'
 import { Job, JobState } from '../../job/schema.ts'
 import {
@@ -130,6 +131,7 @@ const showJob = {
   method: 'GET',
   summary: 'Get a job',
   scope: 'read_builds',
+  query: IncludeViewer,
   answers: { 200: Job },
   handler: answerJob,
 } as const
@@ -230,9 +232,18 @@ const noSession = (protocol: 'SSH' | 'VNC') =>
     },
   }) as const
 
-async function answerJob({ ctx, org, caller, params }: Asked): Promise<Answer> {
+async function answerJob({
+  ctx,
+  org,
+  caller,
+  params,
+  query,
+}: Asked & { query: { include_viewer?: boolean } }): Promise<Answer> {
   const job = await getVisibleJob(ctx.db, org, caller, params)
-  return shown(ctx, org, job.id)
+  const json = await jobs.getShown(ctx.db, ctx.config.url, org.id, job.id)
+  if (!query.include_viewer) return ok(json)
+  const teams = job.kind === 'manual' ? await jobs.findAllowedTeams(ctx.db, org, job.id, caller) : null
+  return ok({ ...json, ...presentViewer(job, teams) })
 }
 
 async function answerRetry({ ctx, org, caller, params }: Asked): Promise<Answer> {

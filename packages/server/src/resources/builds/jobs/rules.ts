@@ -1,6 +1,9 @@
-// The answers to the engine's refusals.
+// Who may unblock a job, and the answers to the engine's refusals.
 import type { Refusal } from '@millrace/engine/advance/refusal.ts'
+import { suffices } from '../../../auth/permissions.ts'
 import { badRequest, notFound, refused, type ApiError } from '../../../lib/errors.ts'
+import type { JobAddress } from '../../addresses/jobs.ts'
+import type { AllowedTeams } from './queries.ts'
 
 export const cancelRefused = ({ reason, message }: Refusal): ApiError =>
   reason === 'not_found' ? notFound(message) : refused(message)
@@ -21,6 +24,12 @@ export function retryRefused(
 const canceledBuild = 'Jobs from canceled builds cannot be retried'
 const canceledParent =
   "This job can't be retried because this build was triggered by a synchronous trigger step in a canceled build"
+
+/** For callers who may read the pipeline. Where the step names teams, nothing else counts. */
+export const mayUnblock = (
+  { access }: Pick<JobAddress, 'access'>,
+  teams: Pick<AllowedTeams, 'is_limited' | 'is_member'>,
+): boolean => (teams.is_limited ? teams.is_member : suffices('build_pipeline', access))
 
 export function unblockRefused({ reason, message }: Refusal): ApiError {
   if (reason === 'not_found') return notFound(message)

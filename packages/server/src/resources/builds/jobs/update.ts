@@ -12,7 +12,7 @@ import { badRequest, forbidden, refused, type ApiError } from '../../../lib/erro
 import { isUuid } from '../../../lib/ids.ts'
 import type { JobAddress } from '../../addresses/jobs.ts'
 import * as jobs from './queries.ts'
-import { cancelRefused, retryRefused, unblockRefused } from './rules.ts'
+import { cancelRefused, mayUnblock, retryRefused, unblockRefused } from './rules.ts'
 import type { UnblockBody } from './schema.ts'
 
 export async function cancelJob({ ctx, org, caller }: RequestContext, job: JobAddress): Promise<void> {
@@ -45,11 +45,12 @@ export async function unblockJob(
   body: UnblockBody,
 ): Promise<void> {
   if (job.kind !== 'manual') throw badRequest('This job type cannot be unblocked')
-  const { is_limited, is_member } = await jobs.findAllowedTeams(ctx.db, org.id, job.id, caller.user.id)
-  if (is_limited && !is_member) {
-    throw forbidden('Only members of the teams that the step names may unblock it')
+  const teams = await jobs.findAllowedTeams(ctx.db, org, job.id, caller)
+  if (!mayUnblock(job, teams)) {
+    throw forbidden(
+      teams.is_limited ? 'Only members of the teams that the step names may unblock it' : undefined,
+    )
   }
-  if (!is_limited && job.access === 'read') throw forbidden()
   const by = body.unblocker?.toLowerCase() || caller.user.id
   if (by !== caller.user.id && org.role !== 'admin') {
     throw forbidden('Only an administrator may name another person as the unblocker')

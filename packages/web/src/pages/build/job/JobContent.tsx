@@ -19,7 +19,6 @@ interface Props {
   table: JobTable
   tab: PanelName
   selection: Selection
-  mayBuild: boolean
   isFull: boolean
   onFull: (() => void) | null
 }
@@ -28,7 +27,7 @@ export function JobContent(props: Props) {
   const { address, job, detail, table, tab } = props
   if (tab === 'timeline') return <JobTimeline job={job} detail={detail} org={address.org} />
   if (job.kind === 'block' || job.kind === 'input') {
-    return <ManualJob address={address} job={job} detail={detail} table={table} mayBuild={props.mayBuild} />
+    return <ManualJob address={address} job={job} detail={detail} table={table} />
   }
   if (job.kind === 'trigger') return <TriggerJob address={address} job={job} detail={detail} />
   if (tab === 'artifacts') return <JobArtifacts address={address} />

@@ -62,7 +62,6 @@ export function JobPanel({ address, build, job, table, tab, selection, mayBuild,
           table={table}
           tab={tab}
           selection={selection}
-          mayBuild={mayBuild}
           isFull={controls.isFull}
           onFull={controls.onFull}
         />
