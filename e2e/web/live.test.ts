@@ -92,6 +92,28 @@ withBrowser.describe('live updates', () => {
     expect(tab.complaints).toEqual([])
   })
 
+  it('leave the waiting job under the pointer in its place on the page of a queue', async () => {
+    const server = theServer()
+    const scene = await aScene(server, { steps })
+    const tab = await visit()
+    await signIn(tab, server, scene.queuePage)
+    const { page } = tab
+    const jobs = page.getByRole('table', { name: 'Waiting jobs' })
+    const [first, second] = [/^One/, /^Two/].map((name) => jobs.getByRole('row', { name }))
+    if (first === undefined || second === undefined) throw new Error('Two rows are there.')
+    await first.waitFor()
+    await second.hover()
+    const before = await second.boundingBox()
+    await scene.begin()
+    const held = page.getByRole('button', { name: 'The list has changed · Update' })
+    await held.waitFor()
+    expect(await second.boundingBox()).toEqual(before)
+    expect(await first.isVisible()).toBe(true)
+    await page.mouse.move(1, 1)
+    await first.waitFor({ state: 'detached' })
+    expect(tab.complaints).toEqual([])
+  })
+
   it('reach ten tabs over one stream', async () => {
     const server = theServer()
     const scene = await aScene(server, { steps: 'steps: [{ label: One, command: a }]' })

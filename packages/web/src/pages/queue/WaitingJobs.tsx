@@ -12,6 +12,7 @@ export function WaitingJobs({ org, jobs }: { org: string; jobs: readonly Waiting
   return (
     <Table
       label="Waiting jobs"
+      isLive
       rows={jobs}
       columns={[
         {
