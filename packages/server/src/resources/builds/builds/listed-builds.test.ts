@@ -1,9 +1,9 @@
 // How much of the tables a page of builds reads: what it shows, however many builds there are.
-import { Kysely, PostgresDialect, sql, type CompiledQuery } from 'kysely'
+import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useOwnApp } from '../../../../test/app.ts'
 import { anAdmin, anOrganization, aPipeline } from '../../../../test/builders.ts'
-import type { Tables } from '../../../db/generated/tables.ts'
+import { plansOf } from '../../../../test/plans.ts'
 import { narrow } from './narrow.ts'
 import { listIds, type Range, type Window } from './listed-builds.ts'
 import { readFilter } from './rules.ts'
@@ -74,52 +74,12 @@ const noTally = {
   cancel_requested: false,
 }
 
-interface PlanNode {
-  'Node Type': string
-  'Relation Name'?: string
-  'Actual Rows': number
-  'Actual Loops': number
-  'Rows Removed by Filter'?: number
-  Plans?: PlanNode[]
-}
-
-/** Rows that scans of the tables handed on or threw away. */
-function rowsRead(node: PlanNode): number {
-  const own =
-    node['Relation Name'] === undefined
-      ? 0
-      : (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
-  return own + (node.Plans ?? []).reduce((sum, child) => sum + rowsRead(child), 0)
-}
-
-const nodesOf = (node: PlanNode): string[] => [node['Node Type'], ...(node.Plans ?? []).flatMap(nodesOf)]
-
 async function read(range: Range, query: ListQuery, window: Partial<Window> = {}) {
-  const queries: CompiledQuery[] = []
-  const db = new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool: app.database.pool }),
-    log: ({ query }) => {
-      queries.push(query)
-    },
+  const { result: listed, ...plans } = await plansOf(app, async (db) => {
+    const filter = await narrow(db, [range], readFilter(query))
+    return listIds(db, [range], filter, { limit: 31, offset: 0, after: null, ...window })
   })
-  const filter = await narrow(db, [range], readFilter(query))
-  const listed = await listIds(db, [range], filter, { limit: 31, offset: 0, after: null, ...window })
-  const plans = await Promise.all(queries.map(explain))
-  return {
-    listed,
-    rows: plans.reduce((sum, plan) => sum + rowsRead(plan), 0),
-    nodes: plans.flatMap(nodesOf),
-  }
-}
-
-async function explain({ sql: text, parameters }: CompiledQuery): Promise<PlanNode> {
-  const { rows } = await app.database.pool.query<{ 'QUERY PLAN': Array<{ Plan: PlanNode }> }>(
-    `explain (analyze, format json) ${text}`,
-    [...parameters],
-  )
-  const plan = rows[0]?.['QUERY PLAN'][0]?.Plan
-  if (plan === undefined) throw new Error('No plan.')
-  return plan
+  return { listed, ...plans }
 }
 
 describe.each([
