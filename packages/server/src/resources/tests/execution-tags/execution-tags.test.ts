@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { useApp } from '../../../../test/app.ts'
 import { aMember, anAdmin, anOrganization, aPipeline, type TestUser } from '../../../../test/builders.ts'
@@ -154,6 +155,29 @@ describe('tags that senders give', () => {
     for (const wrong of ['language', ':ruby', 'result:maybe', 'result:~failed,result:~passed']) {
       expect([wrong, (await get(`/tests?tags=${encodeURIComponent(wrong)}`)).status]).toEqual([wrong, 400])
     }
+  })
+
+  it('are looked for in the first 5,000 tests of the others that match', async () => {
+    const { org, get, upload, named } = await aTaggedSuite()
+    await upload({ cloud: 'one' }, [failure('quick')])
+    const { id } = (await get('')).body
+    await sql`
+      with made as (
+        insert into tests (organization_id, suite_id, id, scope, name, first_seen_at, last_seen_at)
+        select ${org.id}, ${String(id)}, md5(n::text)::uuid, '', 'slow ' || n, now(), now() from generate_series(1, 5000) n
+        returning suite_id, id
+      )
+      insert into test_days (suite_id, day, test_id, origin_id, passed_count, failed_count, skipped_count, unknown_count,
+        timed_count, duration_sum, duration_min, duration_max, durations)
+      select suite_id, (now() at time zone 'utc')::date, id, suite_id, 1, 0, 0, 0, 1, 9, 9, 9, '{9}' from made`.execute(
+      app.db,
+    )
+    expect(await named('cloud:one')).toEqual([])
+    expect(await named('cloud:one,result:~failed')).toEqual(['quick'])
+    const answers = await Promise.all(
+      ['&search=quick', '&order=asc'].map((more) => get(`/tests?tags=cloud:one${more}`)),
+    )
+    expect(answers.map(({ list }) => list.map(({ name }) => name))).toEqual([['quick'], ['quick']])
   })
 
   it('are limited, and what is none is ignored', async () => {

@@ -141,16 +141,15 @@ const escaped = (text: string) => `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`
 const hasText = (search: string) =>
   sql`(t.scope || ' ' || t.name ilike ${escaped(search)} or t.location ilike ${escaped(search)})`
 
-function conditionsOf(org: Organization, caller: Caller, filter: TestFilter): RawBuilder<unknown> {
-  const { state, search, result, tags } = filter
+/** What the test's row and its labels say. Null: nothing is asked of them. */
+function choiceOfRows(filter: TestFilter): RawBuilder<unknown> | null {
+  const { state, search, withLabels, withoutLabels, owners } = filter
   const conditions = [
-    choiceOf(filter, 't'),
+    ...(withLabels.length + withoutLabels.length > 0 || owners !== null ? [choiceOf(filter, 't')] : []),
     ...(state === null ? [] : [sql`t.state = ${state}`]),
     ...(search === null ? [] : [hasText(search)]),
-    ...(result === null ? [] : [resultCondition(result)]),
-    ...(Object.keys(tags).length === 0 ? [] : [hasTags(org, caller, tags)]),
   ]
-  return sql.join(conditions, sql` and `)
+  return conditions.length === 0 ? null : sql.join(conditions, sql` and `)
 }
 
 /** By labels and owners. `test` is the alias of the table. */
@@ -175,8 +174,9 @@ function resultCondition({ ended, how }: NonNullable<TestFilter['result']>): Raw
   return sql`${count} > 0 and ${count} = f.passed_count + f.failed_count + f.skipped_count + f.unknown_count`
 }
 
-/** Results are not added up by tag, so only these executions are looked at. */
+/** Results are not added up by tag, so only these executions are looked at, of so many tests: the first ones in the order asked for. */
 const newestTagged = 10
+const mostTagged = 5000
 
 /** For queries with `tests t`. */
 const hasTags = (org: Organization, caller: Caller, tags: TestFilter['tags']) => sql`exists (
@@ -188,7 +188,10 @@ const hasTags = (org: Organization, caller: Caller, tags: TestFilter['tags']) =>
   left join execution_tags e on e.suite_id = r.suite_id and e.execution_id = n.id
   where coalesce(n.tags, '{}') || coalesce(e.tags, '{}') @> ${JSON.stringify(tags)}::jsonb and ${isVisibleRun(org, caller)})`
 
-/** The tests that ran in these days in what the caller may see. */
+/**
+ * The tests that ran in these days in what the caller may see. Only those that the filter leaves are added up.
+ * An `offset` ends what PostgreSQL plans together: it looks up the tests that were found, and reads the tags of no others.
+ */
 export async function listOfSuite(
   db: Db,
   org: Organization,
@@ -198,17 +201,34 @@ export async function listOfSuite(
   { filter, order }: { filter: TestFilter; order: TestOrder },
   page: { limit: number; offset: number },
 ): Promise<TestRow[]> {
-  const sorted = sql`${orderIn('f', order.by)} ${directions[order.direction]} nulls last`
+  const ownTests = sql`t.organization_id = ${org.id} and t.suite_id = ${suiteId}`
+  const chosen = choiceOfRows(filter)
+  const inDays = sql`d.day between ${days.first} and ${days.last} and ${isVisibleDay(org, caller)}`
+  const isTagged = Object.keys(filter.tags).length > 0
+  const sorted = sql`${orderIn('f', order.by)} ${directions[order.direction]} nulls last, f.test_id`
+  const onPage = sql`limit ${page.limit} offset ${page.offset}`
   const { rows } = await sql<TestRow>`
     with figures as (
-      select d.test_id, ${figures} from test_days d
-      where d.suite_id = ${suiteId} and d.day between ${days.first} and ${days.last} and ${isVisibleDay(org, caller)}
-      group by d.test_id
+      ${
+        chosen === null
+          ? sql`
+            select d.test_id, ${figures} from test_days d
+            where d.suite_id = ${suiteId} and ${inDays} group by d.test_id`
+          : sql`
+            select * from (select t.id as test_id from tests t where ${ownTests} and ${chosen} offset 0) t cross join lateral (
+              select ${figures} from test_days d
+              where d.suite_id = ${suiteId} and d.test_id = t.test_id and ${inDays} having count(*) > 0
+            ) f`
+      }
+    ), ordered as (
+      select f.* from figures f ${order.by === 'first_seen' ? sql`join tests t on ${ownTests} and t.id = f.test_id` : sql``}
+      where ${filter.result === null ? sql`true` : resultCondition(filter.result)}
+      order by ${sorted} ${isTagged ? sql`limit ${mostTagged}` : onPage}
     ), shown as (
-      select t.*, f.*, row_number() over (order by ${sorted}, t.id) as place
-      from figures f join tests t on t.organization_id = ${org.id} and t.suite_id = ${suiteId} and t.id = f.test_id
-      where ${conditionsOf(org, caller, filter)}
-      order by place limit ${page.limit} offset ${page.offset}
+      select t.*, f.*, row_number() over (order by ${sorted}) as place
+      from ordered f cross join lateral (select t.* from tests t where ${ownTests} and t.id = f.test_id offset 0) t
+      where ${isTagged ? hasTags(org, caller, filter.tags) : sql`true`}
+      order by place ${isTagged ? onPage : sql``}
     )
     select ${columns(org, caller, days)} order by t.place`.execute(db)
   return rows

@@ -184,7 +184,8 @@ export const TestListQuery = {
   tags: Type.Optional(
     text(
       '`result:~failed`: tests that failed at least once; `result:^failed`: each time. The same with `passed`. ' +
-        '`name:value`, separated by commas: tests one of whose newest 10 executions has all of these tags.',
+        '`name:value`, separated by commas: tests one of whose newest 10 executions has all of these tags, ' +
+        'among the first 5,000 that the other parameters leave, in the order of `sort_by`.',
     ),
   ),
   sort_by: Type.Optional(
