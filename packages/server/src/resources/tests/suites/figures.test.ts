@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { useApp } from '../../../../test/app.ts'
 import { aMember, anAdmin, anOrganization, aPipeline } from '../../../../test/builders.ts'
@@ -106,5 +107,33 @@ describe('GET /v2/organizations/:org/suites?include_figures=true', () => {
     await app.request('POST', `${org.path}/teams/enable`, { token: admin.token })
     expect(await shown(member.token)).toEqual(nothing)
     expect(await shown(admin.token)).toMatchObject(all)
+  })
+
+  it('estimates how many of more than 5,000 tests the caller sees', async () => {
+    const { org, admin, list } = await aTenant()
+    const [suite] = await list()
+    const [shown, hidden] = [await aPipeline(app, org, 'steps: []'), await aPipeline(app, org, 'steps: []')]
+    await sql`
+      with made as (
+        insert into tests (organization_id, suite_id, id, scope, name, first_seen_at, last_seen_at)
+        select ${org.id}, ${String(suite?.id)}, md5(n::text)::uuid, '', n::text, now(), now() from generate_series(1, 8000) n
+        returning suite_id, id, name
+      )
+      insert into test_days (suite_id, day, test_id, origin_id, passed_count, failed_count, skipped_count, unknown_count,
+        timed_count, duration_sum, durations)
+      select suite_id, current_date, id, case when name::int % 4 = 0 then ${shown.id}::uuid else ${hidden.id}::uuid end,
+        1, 0, 0, 0, 0, 0, '{}' from made`.execute(app.db)
+    await app.db.updateTable('pipelines').set({ visibility: 'public' }).where('id', '=', shown.id).execute()
+    const member = await aMember(app, org)
+    const counted = async (token: string) => (await list(token))[0]?.figures?.tests_count
+    expect(await counted(member.token)).toBe(8000)
+    await app.request('POST', `${org.path}/teams/enable`, { token: admin.token })
+    expect(await counted(admin.token)).toBe(8000)
+    const estimate = Number(await counted(member.token))
+    expect(estimate).toBeGreaterThan(1850)
+    expect(estimate).toBeLessThan(2150)
+    await sql`
+      delete from tests where suite_id = ${String(suite?.id)} and name::int > 4000`.execute(app.db)
+    expect(await counted(member.token)).toBe(1000)
   })
 })

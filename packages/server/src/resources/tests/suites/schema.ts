@@ -72,7 +72,9 @@ const counted = 'in the newest 200 runs of the last 7 days'
 
 export const SuiteFigures = Type.Object(
   {
-    tests_count: count('How many tests the suite knows: those that ran in the last 90 days.'),
+    tests_count: count(
+      'How many tests the suite knows: those that ran in the last 90 days. Of more than 5,000 tests an estimate, for those who do not see all pipelines.',
+    ),
     flaky_count: count('How many tests have the label `flaky`.'),
     muted_count: count('How many tests are muted.'),
     skipped_count: count('How many tests are skipped.'),
