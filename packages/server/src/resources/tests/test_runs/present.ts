@@ -36,8 +36,10 @@ export function presentFailedExecution(
     run_url: runUrl(url, orgSlug, run.suite_slug, run.id),
     test_id: row.test_id,
     test_name: [row.scope, row.name].filter((part) => part !== '').join(' '),
-    test_url: testUrl(url, orgSlug, run.suite_slug, row.test_id),
-    test_execution_url: `${testWebUrl(url, orgSlug, run.suite_slug, row.test_id)}?execution_id=${row.id}`,
+    test_url: row.is_known ? testUrl(url, orgSlug, run.suite_slug, row.test_id) : null,
+    test_execution_url: row.is_known
+      ? `${testWebUrl(url, orgSlug, run.suite_slug, row.test_id)}?execution_id=${row.id}`
+      : null,
     tags: row.tags,
     branch: run.branch,
     commit_sha: run.commit_sha,

@@ -59,6 +59,8 @@ const select = ({ most, expanded }: ShownFailures): RawBuilder<RunRow> => sql`
 export interface FailedExecutionRow {
   id: string
   test_id: string
+  /** The suite has the test. */
+  is_known: boolean
   scope: string
   name: string
   location: string | null
@@ -134,8 +136,9 @@ export async function listFailedExecutions(
   page: Page,
 ): Promise<FailedExecutionRow[]> {
   const { rows } = await sql<FailedExecutionRow>`
-    select t.id, ${testId} as test_id, t.scope, t.name, t.location, t.failure_reason, t.failure_expanded,
-      t.duration_seconds as duration, ${tagsOf} as tags, t.created_at
+    select t.id, ${testId} as test_id,
+      exists (select from tests known where known.suite_id = r.suite_id and known.id = ${testId}) as is_known,
+      t.scope, t.name, t.location, t.failure_reason, t.failure_expanded, t.duration_seconds as duration, ${tagsOf} as tags, t.created_at
     from test_results t join test_runs r on r.id = t.run_id
       left join execution_tags e on e.suite_id = r.suite_id and e.execution_id = t.id
     where r.organization_id = ${orgId} and r.id = ${runId} and t.result = 'failed'

@@ -70,8 +70,14 @@ export const FailedExecution = Type.Object(
     run_url: text('Address of the test run in the API.'),
     test_id: uuid('UUID of the test.'),
     test_name: text('Scope and name of the test.'),
-    test_url: text('Address of the test in the API.'),
-    test_execution_url: text('The page of the test, at this run of it.'),
+    test_url: orNull(
+      text(
+        'Address of the test in the API; null when the suite does not have the test, as with those that only builds of forks have run.',
+      ),
+    ),
+    test_execution_url: orNull(
+      text('The page of the test, at this run of it; null when the suite does not have the test.'),
+    ),
     tags: executionTags,
     branch: TextOrNull,
     commit_sha: CommitSha,

@@ -328,6 +328,18 @@ describe('the tests of a suite', () => {
       ['adds', true],
       ['made up', false],
     ])
+    const [run] = (await get(`${path}/test_runs?build_id=${build.id}`, admin)).list
+    const failures = await get(`${path}/test_runs/${String(run?.id)}/failed_executions`, admin)
+    const ofTest = failures.list.map(({ test_name: name, test_url: url, test_execution_url: page }) => [
+      name,
+      url,
+      String(page).replace(/execution_id=.*/, ''),
+    ])
+    const known = before[0]
+    expect(ofTest).toEqual([
+      ['Basket adds', known?.url, `${String(known?.web_url)}?`],
+      ['Basket made up', null, 'null'],
+    ])
   })
 
   it('have names of a limited length, and are no more than the results of one upload', async () => {
