@@ -6,6 +6,7 @@ import type { Db } from '../../../db/pool.ts'
 import { shownState } from '../../job/job-json.ts'
 import { visibleSuites } from '../../tests/suites/queries.ts'
 import { testId } from '../../tests/test_runs/queries.ts'
+import { hasFailed } from '../log/findings/queries.ts'
 import type { Source } from '../log/findings/said.ts'
 import type { Filters } from './rules.ts'
 
@@ -95,9 +96,12 @@ const buildsFrom = (after: BuildPosition | null) =>
 
 const findingsBefore = (after: Position | null) => before(after, sql`f.finished_at`, sql`f.job_id`)
 
+/** For queries with `jobs j` and `builds b`. A job that passed may report in an annotation what failed in its build. */
+const isOfFailure = sql`(${hasFailed} or b.state in ('failed', 'failing'))`
+
 const findingsWanted = (scope: Scope) => sql`
   exists (select from jobs j join builds b on b.id = j.build_id join pipelines p on p.id = b.pipeline_id
-    where j.id = f.job_id and ${buildsWanted(scope)} and ${jobsWanted(scope)})`
+    where j.id = f.job_id and ${buildsWanted(scope)} and ${jobsWanted(scope)} and ${isOfFailure})`
 
 /** The next failed jobs in order of time, and whether each may have a match. Reads no more than these. */
 export async function listFindings(
@@ -147,7 +151,7 @@ export async function readFindings(
     from log_findings f join jobs j on j.id = f.job_id join builds b on b.id = j.build_id
     join pipelines p on p.id = b.pipeline_id
     where f.organization_id = ${scope.org.id} and f.job_id = any (${[...jobIds]}::uuid[]) and ${buildsWanted(scope)}
-      and ${jobsWanted(scope)}`.execute(db)
+      and ${jobsWanted(scope)} and ${isOfFailure}`.execute(db)
   return rows
 }
 

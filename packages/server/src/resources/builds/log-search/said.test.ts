@@ -2,10 +2,16 @@
 import { gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { anAgentWorld, type AgentWorld } from '../../../../test/agent-client.ts'
+import { anAgent, anAgentWorld, type AgentWorld } from '../../../../test/agent-client.ts'
 import { baseUrl, useApp, type Json } from '../../../../test/app.ts'
 import { aMember, unique } from '../../../../test/builders.ts'
-import { aRunningJob, compactLogs, sendLog, type RunningScene } from '../../../../test/job-runs.ts'
+import {
+  aRunningJob,
+  compactLogs,
+  endLongAgo,
+  sendLog,
+  type RunningScene,
+} from '../../../../test/job-runs.ts'
 import { expireFindings } from '../log/findings/queries.ts'
 import { indexFailure } from '../log/ingest/index-failure.ts'
 
@@ -117,13 +123,32 @@ describe('an error annotation of a failed job', () => {
     expect(await textsOf('potoroo')).toEqual(['annotation: kept potoroo'])
   })
 
-  it('is not found when it is no error, or the job passed', async () => {
+  it('is not found when it is no error, or the build passed', async () => {
     const [failed, passed] = [await aJob(), await aJob()]
     await annotate(failed, { body: 'a warned bilby', style: 'warning' })
     await annotate(passed, { body: 'a tolerated bilby' })
     await end(failed)
     await end(passed, 0)
     expect(await hitsOf('bilby')).toEqual([])
+  })
+})
+
+describe('an error annotation of a job that passed', () => {
+  const twoJobs = '{steps: [{label: Report, command: make}, {label: Tests, command: make}]}'
+
+  it('is found once its build has failed', async () => {
+    const scene = await aRunningJob(app, twoJobs, world)
+    await annotate(scene, { body: 'the reported kultarr' })
+    await annotate(scene, { body: 'a warned kultarr', style: 'warning', context: 'other' })
+    await sendLog(app, scene.run, 'Error: a kultarr in a log that does not count\r\n')
+    await endLongAgo(app, scene.run)
+    await compactLogs(app.ctx)
+    expect(await hitsOf('kultarr')).toEqual([])
+    const failing = await (await anAgent(app, world.token)).begin()
+    await failing.finish(1)
+    expect(await hitsOf('kultarr')).toMatchObject([
+      { kind: 'annotation', text: 'the reported kultarr', job: { id: scene.run.id, state: 'passed' } },
+    ])
   })
 })
 

@@ -18,7 +18,7 @@ export const LogSearchQuery = {
   in: Type.Optional(
     oneOf(
       ['failures', 'logs'],
-      '`failures`, the default: what failed jobs said in the last weeks, also in annotations and in messages of failed tests, answered at once. `logs`: whole logs of all jobs.',
+      '`failures`, the default: what failed jobs said in the last weeks, also in annotations and in messages of failed tests, answered at once. Annotations of jobs that passed in a failed build follow some minutes after the job. `logs`: whole logs of all jobs.',
     ),
   ),
   pipeline: Type.Optional(
@@ -70,7 +70,7 @@ export const LogSearchHit = Type.Object(
     ),
     kind: oneOf(
       ['log', 'annotation', 'test_failure'],
-      'Where it was said: in the log of the job, in an annotation of the job with the style `error`, or in the message of a test that failed in the job.',
+      'Where it was said: in the log of the job, in an annotation with the style `error` that the job wrote last, or in the message of a test that failed in the job.',
     ),
     row: orNull(Type.Integer({ minimum: 1, description: 'Number of the row in the log. null: it is none.' })),
     annotation: described(

@@ -57,13 +57,17 @@ async function upsert(trx: Trx, jobId: string, { log, said }: Found): Promise<vo
       ${log?.failingRow ?? null}, ${log?.failingText ?? null}, ${log?.cause ?? null},
       ${JSON.stringify(said.map(({ source }) => source))}::jsonb
     from jobs j join builds b on b.id = j.build_id
-    where j.id = ${jobId} and ${hasFailed}
+    where j.id = ${jobId} and (${hasFailed} or ${isAnnotated(log, said)}::boolean and j.finished_at is not null)
     on conflict (job_id) do update set text = excluded.text, rows = excluded.rows, failing_row = excluded.failing_row,
       failing_text = excluded.failing_text, cause = excluded.cause, sources = excluded.sources`.execute(trx)
 }
 
+/** Of jobs that have not failed only these are stored. */
+const isAnnotated = (log: Findings | null, said: readonly Said[]): boolean =>
+  log === null && said.every(({ source }) => source.kind === 'annotation')
+
 /** For queries with `jobs j`. */
-const hasFailed = sql`j.finished_at is not null and j.state in ('failed', 'timed_out')`
+export const hasFailed = sql`j.finished_at is not null and j.state in ('failed', 'timed_out')`
 
 export async function isFailed(db: Db, orgId: string, jobId: string): Promise<boolean> {
   const { rows } = await sql`

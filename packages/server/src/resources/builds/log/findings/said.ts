@@ -24,15 +24,10 @@ const mostExpanded = 64 * 1024
 const mostCharacters = 16_000
 
 export async function readSaid(db: Db, orgId: string, jobId: string): Promise<Said[]> {
-  const annotations = await listErrorAnnotations(db, orgId, jobId)
+  const annotations = await readErrorAnnotations(db, orgId, jobId)
   const tests = await listFailedTests(db, orgId, jobId)
   return [
-    ...fit(
-      annotations.map(({ id, at, body }) => ({
-        source: { kind: 'annotation', id, at },
-        lines: linesOf([annotationText(body)]),
-      })),
-    ),
+    ...annotations,
     ...fit(
       tests.map(({ id, run_id, scope, name, failure_reason: reason, failure_expanded: details }) => ({
         source: { kind: 'test_failure', id, run_id },
@@ -44,6 +39,17 @@ export async function readSaid(db: Db, orgId: string, jobId: string): Promise<Sa
       })),
     ),
   ]
+}
+
+/** Also of a job that passed: it may report what others did. */
+export async function readErrorAnnotations(db: Db, orgId: string, jobId: string): Promise<Said[]> {
+  const annotations = await listErrorAnnotations(db, orgId, jobId)
+  return fit(
+    annotations.map(({ id, at, body }) => ({
+      source: { kind: 'annotation', id, at },
+      lines: linesOf([annotationText(body)]),
+    })),
+  )
 }
 
 interface AnnotationRow {

@@ -10,7 +10,7 @@ import { Semaphore } from '../../../../lib/semaphore.ts'
 import type { Kinds } from '../../../../tasks/kinds.ts'
 import { deleteCheckpoints } from '../rows/checkpoint-queries.ts'
 import { eachBatchApart, eachRowApart, mayBeTried } from '../../../../db/each-row.ts'
-import { readSaid } from '../findings/said.ts'
+import { readErrorAnnotations, readSaid } from '../findings/said.ts'
 import * as logs from '../queries.ts'
 import { writeRows } from '../rows/rows-object.ts'
 import { findLog, type Log } from '../source.ts'
@@ -139,7 +139,7 @@ async function storeLog(
   await announce(ctx.db, key)
   await ctx.blobs.put(key, Readable.from(log.read(0, log.size)), log.size)
   const rows = await writeRows(ctx, orgId, jobId, log)
-  const said = log.hasFailed ? await readSaid(ctx.db, orgId, jobId) : []
+  const said = await (log.hasFailed ? readSaid : readErrorAnnotations)(ctx.db, orgId, jobId)
   const keys = [key, rows.stored.key]
   await inTransaction(ctx.db, async (trx) => {
     if (!(await compactions.finish(trx, jobId, { key, size: log.size, rows, said })))
