@@ -33,6 +33,23 @@ withBrowser.describe('a queue', () => {
     expect(tab.complaints).toEqual([])
   })
 
+  it('draws its chart again when the theme changes', async () => {
+    const server = theServer()
+    const scene = await aScene(server, { steps })
+    const tab = await visit({ theme: 'light' })
+    const { page } = tab
+    await signIn(tab, server, scene.queuePage)
+    await page.locator('canvas').waitFor()
+    const colours = new Set<string>()
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await expect.poll(() => page.evaluate(colourOfGrid)).not.toBeNull()
+      colours.add(String(await page.evaluate(colourOfGrid)))
+    }
+    expect(colours.size).toBe(2)
+    expect(tab.complaints).toEqual([])
+  })
+
   it('tells a waiting job why it waits, how many are ahead and which agents could run it', async () => {
     const server = theServer()
     const scene = await aScene(server, { steps })
@@ -51,3 +68,21 @@ withBrowser.describe('a queue', () => {
     expect(tab.complaints).toEqual([])
   })
 })
+
+/** The colour that borders have in the theme of now; null while the chart has no line in it. */
+function colourOfGrid(): string | null {
+  const canvas = document.querySelector('canvas')
+  const drawn = canvas?.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data ?? []
+  const probe = new OffscreenCanvas(1, 1).getContext('2d')
+  if (probe === null) return null
+  const element = document.body.appendChild(document.createElement('span'))
+  element.style.color = 'var(--border)'
+  probe.fillStyle = getComputedStyle(element).color
+  element.remove()
+  probe.fillRect(0, 0, 1, 1)
+  const [red, green, blue] = probe.getImageData(0, 0, 1, 1).data
+  for (let at = 0; at < drawn.length; at += 4)
+    if (drawn[at] === red && drawn[at + 1] === green && drawn[at + 2] === blue && drawn[at + 3] === 255)
+      return probe.fillStyle.toString()
+  return null
+}

@@ -1,4 +1,3 @@
-import 'uplot/dist/uPlot.min.css'
 import UPlot from 'uplot'
 import {
   axisLook,
@@ -8,7 +7,7 @@ import {
   showRoundDuration,
   wholeNumbers,
 } from '../../parts/chart/axes.ts'
-import { onThemeOrWidth } from '../../parts/state-badge/tone-colors.ts'
+import { keepDrawn } from '../../parts/chart/keep-drawn.ts'
 import type { Insights } from './words.ts'
 
 type Drawn = Pick<Insights, 'from' | 'to' | 'unit_seconds' | 'total'>
@@ -16,20 +15,9 @@ type Drawn = Pick<Insights, 'from' | 'to' | 'unit_seconds' | 'total'>
 const daySeconds = 86_400
 const waitScale = 'wait'
 
-/** Draws into the element, follows its width and the theme, and returns how to remove the chart. */
-export function drawJobs(element: HTMLElement, insights: Drawn): () => void {
-  let chart: UPlot | undefined
-  const draw = () => {
-    chart?.destroy()
-    chart = new UPlot(optionsFor(element, insights), dataOf(insights), element)
-  }
-  draw()
-  const stop = onThemeOrWidth(element, draw)
-  return () => {
-    stop()
-    chart?.destroy()
-  }
-}
+/** Returns how to remove the chart. */
+export const drawJobs = (element: HTMLElement, insights: Drawn): (() => void) =>
+  keepDrawn(element, () => new UPlot(optionsFor(element, insights), dataOf(insights), element))
 
 /** At the middle of each unit. Where no job ended or failed, nothing is drawn. */
 function dataOf({ from, to, unit_seconds: unit, total }: Drawn): UPlot.AlignedData {

@@ -1,13 +1,16 @@
-import 'uplot/dist/uPlot.min.css'
 import UPlot from 'uplot'
 import { axisLook, wholeNumbers } from '../../parts/chart/axes.ts'
+import { keepDrawn } from '../../parts/chart/keep-drawn.ts'
 import type { Metrics } from './queries.ts'
 
-/** Draws into the element, follows its width, and returns how to remove the chart. */
-export function drawChart(element: HTMLElement, points: Metrics['points']): () => void {
+/** Returns how to remove the chart. */
+export const drawChart = (element: HTMLElement, points: Metrics['points']): (() => void) =>
+  keepDrawn(element, () => chartOf(element, points))
+
+function chartOf(element: HTMLElement, points: Metrics['points']): UPlot {
   const colour = (name: string) => getComputedStyle(element).getPropertyValue(name)
   const axis = axisLook(element)
-  const chart = new UPlot(
+  return new UPlot(
     {
       width: element.clientWidth,
       height: element.clientHeight,
@@ -32,14 +35,6 @@ export function drawChart(element: HTMLElement, points: Metrics['points']): () =
     ],
     element,
   )
-  const observer = new ResizeObserver(() =>
-    chart.setSize({ width: element.clientWidth, height: element.clientHeight }),
-  )
-  observer.observe(element)
-  return () => {
-    observer.disconnect()
-    chart.destroy()
-  }
 }
 
 /** Thousands of jobs may wait for a few agents, so each has a scale of its own. */
