@@ -33,7 +33,7 @@ const pages = (world: World): Record<string, [path: string, text: string | RegEx
   insights: ['/organizations/default/insights', 'Jobs that ended'],
   'insights-of-queues': ['/organizations/default/insights?group=queue&period=30d', 'Agents busy'],
   'insights-of-days': ['/organizations/default/insights?period=30d', 'Budgets of'],
-  'insights-empty': ['/organizations/default/insights?pipeline=nothing', 'No job has ended'],
+  'insights-empty': ['/organizations/default/insights?pipeline=nothing', 'Clear filters'],
   'build-failed': [world.failed, 'AssertionError'],
   'build-graph': [`${world.failed}?view=graph`, 'Deploy'],
   'build-table': [`${world.failed}?view=table`, 'Deploy'],

@@ -21,6 +21,10 @@ export function InsightsPage() {
   const search = useSearch({ from: '/organizations/$org/insights' })
   const state = useQuery(insightsQuery(org, search))
   const insights = state.data
+  const navigate = useNavigate({ from: '/organizations/$org/insights' })
+  const { pipeline, queue, ...unfiltered } = search
+  const isFiltered = pipeline !== undefined || queue !== undefined
+  const clearFilters = () => void navigate({ search: unfiltered })
   const isEmpty = insights?.total.jobs === 0 && insights.groups.length === 0
   return (
     <Page
@@ -42,7 +46,13 @@ export function InsightsPage() {
     >
       <Choices search={search} />
       {insights === undefined && <NotLoaded query={state} />}
-      {isEmpty && (
+      {isEmpty && isFiltered && (
+        <Empty
+          title="No job that matches these filters has ended in this time"
+          action={<Button onClick={clearFilters}>Clear filters</Button>}
+        />
+      )}
+      {isEmpty && !isFiltered && (
         <Empty title="No job has ended in this time">
           Some seconds after a job has ended, this page shows how long it waited and ran, whether it failed,
           and what it cost by the price of its queue. Choose a longer time to see older jobs.

@@ -76,7 +76,7 @@ const afterFailure: StateLook = { ...notRun, aside: 'an earlier step failed' }
 const LOOKS: Record<StateKind, Readonly<Record<string, StateLook>>> = {
   budget: {
     within: look('idle', 'circle-check', 'Within'),
-    near: look('warn', 'triangle-alert', 'Over 80 %'),
+    near: look('warn', 'triangle-alert', '80 % or more'),
     spent: look('failed', 'circle-alert', 'Spent'),
   },
   test: { enabled: look('idle', 'circle-dot', 'Enabled'), muted: look('warn', 'pause', 'Muted'), skipped },

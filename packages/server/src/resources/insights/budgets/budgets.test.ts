@@ -187,7 +187,7 @@ describe('the notice of a budget', () => {
     expect(first).toEqual({
       id: budget['id'],
       url: budget['url'],
-      web_url: budget['web_url'],
+      web_url: expect.stringMatching(new RegExp(`/organizations/${org.slug}/insights#budgets$`)),
       pipeline: { id: pipeline.id, slug: pipeline.slug, name: expect.any(String) },
       team: null,
       currency: 'USD',

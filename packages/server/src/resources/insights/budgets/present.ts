@@ -14,7 +14,7 @@ export const budgetUrl = (url: string, orgSlug: string, id: string): string =>
   `${url}/v2/organizations/${orgSlug}/budgets/${id}`
 
 export const budgetWebUrl = (url: string, orgSlug: string): string =>
-  `${url}/organizations/${orgSlug}/insights`
+  `${url}/organizations/${orgSlug}/insights#budgets`
 
 const presentNotice = ({ last_notice_at: at, last_notice_percent: share }: BudgetRow) =>
   at === null || share === null ? null : { share, at }

@@ -1,6 +1,6 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useIsFetching, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Button } from '../../../parts/Button.tsx'
 import { ConfirmDialog } from '../../../parts/dialogs/ConfirmDialog.tsx'
 import { showLabel } from '../../../parts/labels.ts'
@@ -20,10 +20,11 @@ export function Budgets({ org }: { org: string }) {
   const list = useQuery(budgetsQuery(org))
   const [open, setOpen] = useState<'new' | { act: 'edit' | 'delete'; budget: Budget } | null>(null)
   const { administer: mayManage = false, view_teams: viewsTeams = false } = organization?.viewer?.may ?? {}
+  const section = useShownWhenLoaded(list.isSuccess)
   const close = () => setOpen(null)
   const changing = open === 'new' ? null : open
   return (
-    <section id="budgets" className={styles.section}>
+    <section ref={section} id="budgets" className={styles.section}>
       <SectionHead title={titleOf(list.data)}>
         {mayManage && (
           <Button isWrite icon="plus" onClick={() => setOpen('new')}>
@@ -67,6 +68,20 @@ export function Budgets({ org }: { org: string }) {
       )}
     </section>
   )
+}
+
+/** For a section that the address names: what is above it comes later, and would push it away. */
+function useShownWhenLoaded(isLoaded: boolean) {
+  const section = useRef<HTMLElement>(null)
+  const [isWanted] = useState(() => location.hash === '#budgets')
+  const isDone = useRef(!isWanted)
+  const isOtherLoading = useIsFetching({ predicate: ({ state }) => state.data === undefined }) > 0
+  useEffect(() => {
+    if (isDone.current || !isLoaded || isOtherLoading) return
+    isDone.current = true
+    section.current?.scrollIntoView()
+  }, [isLoaded, isOtherLoading])
+  return section
 }
 
 /** "Budgets of November 2026". */
