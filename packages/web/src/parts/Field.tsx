@@ -8,6 +8,11 @@ interface Common {
   problem?: string | undefined
 }
 
+interface Place {
+  /** The label stands beside the control, not above it. */
+  isBeside?: boolean
+}
+
 interface ControlProps {
   id: string
   'aria-describedby': string | undefined
@@ -15,17 +20,17 @@ interface ControlProps {
   onChange: (event: { target: { value: string } }) => void
 }
 
-interface FieldProps extends Common {
+interface FieldProps extends Common, Place {
   onValue: ((value: string) => void) | undefined
   children: (props: ControlProps) => ReactNode
 }
 
 /** A label, a control, and what is to be known about it. */
-function Field({ label, hint, problem, onValue, children }: FieldProps) {
+function Field({ label, hint, problem, isBeside = false, onValue, children }: FieldProps) {
   const id = useId()
   const isDescribed = hint !== undefined || problem !== undefined
   return (
-    <div className={styles.field}>
+    <div className={`${styles.field} ${isBeside ? styles.beside : ''}`}>
       <label htmlFor={id} className={styles.label}>
         {label}
       </label>
@@ -59,8 +64,15 @@ export const TextArea = ({ label, hint, problem, onValue, ...rest }: Control<'te
   </Field>
 )
 
-export const SelectField = ({ label, hint, problem, onValue, ...rest }: Control<'select'>) => (
-  <Field label={label} hint={hint} problem={problem} onValue={onValue}>
+export const SelectField = ({
+  label,
+  hint,
+  problem,
+  isBeside = false,
+  onValue,
+  ...rest
+}: Control<'select'> & Place) => (
+  <Field label={label} hint={hint} problem={problem} isBeside={isBeside} onValue={onValue}>
     {(props) => <select {...rest} {...props} className={styles.input} />}
   </Field>
 )

@@ -110,19 +110,18 @@ function Choices({ search }: { search: InsightSearch }) {
           {search.queue !== undefined && <Chip label="One queue ×" isOn onClick={() => without('queue')} />}
         </div>
       )}
-      <div className={styles.sort}>
-        <SelectField
-          label="Highest first"
-          value={search.sort ?? 'cost'}
-          onValue={(sort) => change({ sort: sort as Sort })}
-        >
-          {Object.entries(sortNames).map(([sort, name]) => (
-            <option key={sort} value={sort}>
-              {name}
-            </option>
-          ))}
-        </SelectField>
-      </div>
+      <SelectField
+        label="Highest first"
+        isBeside
+        value={search.sort ?? 'cost'}
+        onValue={(sort) => change({ sort: sort as Sort })}
+      >
+        {Object.entries(sortNames).map(([sort, name]) => (
+          <option key={sort} value={sort}>
+            {name}
+          </option>
+        ))}
+      </SelectField>
     </div>
   )
 }
