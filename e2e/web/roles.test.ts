@@ -31,6 +31,7 @@ interface Place {
       | 'reader'
       | 'budget'
       | 'agent'
+      | 'gone'
       | 'block'
       | 'guarded'
       | 'waiting'
@@ -82,6 +83,12 @@ const offers = ({ slug, api, agentPage, cluster, queue, team, ids }: Place, role
       name: 'New build',
       request: ['POST', `${pipeline}/builds`, { commit: 'HEAD', branch: 'main' }],
     },
+    {
+      page: `/${slug}/shown`,
+      name: 'Favourite Shown',
+      request: ['PUT', `/v2/user/favorites/${ids.shown}`, {}],
+    },
+    { page: `${pipelineSettings}/badges`, name: 'Corners', request: ['GET', pipeline, {}] },
     { page: `/${slug}/shown`, name: 'Settings', request: ['PATCH', pipeline, {}] },
     {
       page: `/${slug}/shown/builds/1`,
@@ -118,6 +125,7 @@ const offers = ({ slug, api, agentPage, cluster, queue, team, ids }: Place, role
       name: 'Start an agent',
       request: ['POST', `${clusterApi}/tokens`, { description: 'Tried' }],
     },
+    { page: agentPage, name: 'Stop…', request: ['PUT', `${api}/agents/${ids.gone}/stop`, {}] },
     { page: agentPage, name: 'Pause…', request: ['PUT', `${api}/agents/${ids.agent}/resume`, {}] },
     {
       page: `${clusterPage}/queues/${queue}`,
@@ -413,6 +421,7 @@ async function aPlace(): Promise<Place> {
     waiting: jobOf('script'),
     failed: String(failed['id']),
     agent: String(failed['agent']?.['id']),
+    gone: await aGoneAgent(await make(`/clusters/${cluster}/tokens`, { description: 'Gone' }, 'token')),
     reader: idOf('reader'),
     service,
     delivery: await make(`/services/${service}/test`, {}),
@@ -451,6 +460,22 @@ function startAgent(token: string): void {
   const endpoint = `${theServer().url}/v3`
   const where = ['--endpoint', endpoint, '--queue', 'real', '--build-path', join(folder, 'builds')]
   spawnMillrace(['agent', 'start', '--token', token, ...where], { HOME: folder })
+}
+
+/** Nobody can stop it any more. Returns its id. */
+async function aGoneAgent(clusterToken: string): Promise<string> {
+  const ask = async (path: string, token: string, body: object) => {
+    const answer = await fetch(`${theServer().url}/v3/${path}`, {
+      method: 'POST',
+      headers: { Authorization: `Token ${token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`)
+    return (await answer.json()) as { id: string; access_token: string }
+  }
+  const registered = await ask('register', clusterToken, { name: 'gone', meta_data: ['queue=real'] })
+  await ask('disconnect', registered.access_token, {})
+  return registered.id
 }
 
 /** Events come as long as the page is open. */
