@@ -8,6 +8,7 @@ import {
   wholeNumbers,
 } from '../../parts/chart/axes.ts'
 import { keepDrawn } from '../../parts/chart/keep-drawn.ts'
+import { readColor } from '../../parts/state-badge/tone-colors.ts'
 import type { Insights } from './words.ts'
 
 type Drawn = Pick<Insights, 'from' | 'to' | 'unit_seconds' | 'total'>
@@ -36,7 +37,7 @@ const rangeOf = ({ from, to }: Pick<Drawn, 'from' | 'to'>): [number, number] => 
 
 function optionsFor(element: HTMLElement, insights: Drawn): UPlot.Options {
   const axis = axisLook(element)
-  const colour = (name: string) => getComputedStyle(element).getPropertyValue(name)
+  const colour = (token: string) => readColor(element, token)
   // Days are those of UTC; the reader's day would begin within a bar.
   const zone = insights.unit_seconds === daySeconds ? 'UTC' : undefined
   const bars = UPlot.paths.bars?.({ size: [0.8, 40] })
@@ -74,9 +75,9 @@ function optionsFor(element: HTMLElement, insights: Drawn): UPlot.Options {
     ],
     series: [
       {},
-      { ...bar, stroke: colour('--edge'), fill: colour('--selected') },
-      { ...bar, stroke: colour('--failed'), fill: colour('--failed') },
-      { scale: waitScale, stroke: colour('--running'), width: 1.5, dash: [6, 4] },
+      { ...bar, stroke: colour('edge'), fill: colour('selected') },
+      { ...bar, stroke: colour('failed'), fill: colour('failed') },
+      { scale: waitScale, stroke: colour('running'), width: 1.5, dash: [6, 4] },
     ],
   }
 }

@@ -1,6 +1,7 @@
 import UPlot from 'uplot'
 import { axisLook, wholeNumbers } from '../../parts/chart/axes.ts'
 import { keepDrawn } from '../../parts/chart/keep-drawn.ts'
+import { readColor } from '../../parts/state-badge/tone-colors.ts'
 import type { Metrics } from './queries.ts'
 
 /** Returns how to remove the chart. */
@@ -8,7 +9,7 @@ export const drawChart = (element: HTMLElement, points: Metrics['points']): (() 
   keepDrawn(element, () => chartOf(element, points))
 
 function chartOf(element: HTMLElement, points: Metrics['points']): UPlot {
-  const colour = (name: string) => getComputedStyle(element).getPropertyValue(name)
+  const colour = (token: string) => readColor(element, token)
   const axis = axisLook(element)
   return new UPlot(
     {
@@ -24,8 +25,8 @@ function chartOf(element: HTMLElement, points: Metrics['points']): UPlot {
       ],
       series: [
         {},
-        { stroke: colour('--warn'), fill: colour('--warn-tint'), width: 1.5, points: { show: false } },
-        { scale: 'busy', stroke: colour('--running'), width: 1.5, points: { show: false } },
+        { stroke: colour('warn'), fill: colour('warn-tint'), width: 1.5, points: { show: false } },
+        { scale: 'busy', stroke: colour('running'), width: 1.5, points: { show: false } },
       ],
     },
     [

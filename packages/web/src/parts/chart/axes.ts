@@ -1,16 +1,14 @@
 // How the axes of charts look, and the round numbers that they may count by. Which of them fits is uPlot's choice.
+import { readColor } from '../state-badge/tone-colors.ts'
 import { roundSeconds } from '../time/durations.ts'
 
 /** In the theme of now. */
-export function axisLook(element: HTMLElement) {
-  const colour = (name: string) => getComputedStyle(element).getPropertyValue(name)
-  return {
-    stroke: colour('--muted'),
-    grid: { stroke: colour('--border'), width: 1 },
-    ticks: { show: false },
-    font: `12px ${colour('--font')}`,
-  }
-}
+export const axisLook = (element: HTMLElement) => ({
+  stroke: readColor(element, 'muted'),
+  grid: { stroke: readColor(element, 'border'), width: 1 },
+  ticks: { show: false },
+  font: `12px ${getComputedStyle(element).getPropertyValue('--font')}`,
+})
 
 export const wholeNumbers = [0, 1, 2, 3, 4, 5, 6, 7, 8].flatMap((power) =>
   [1, 2, 5].map((step) => step * 10 ** power),

@@ -5,18 +5,18 @@ type Token = Tone | 'border'
 
 const TOKENS: readonly Token[] = ['passed', 'failed', 'running', 'warn', 'blocked', 'idle', 'border']
 
-/** Asks the browser for each colour as an element beside `element` would have it, in the theme of now. */
-export function readToneColors(element: HTMLElement): Record<Token, string> {
+/** The colour of a token as an element in `element` would have it, in the theme of now. */
+export function readColor(element: HTMLElement, token: string): string {
   const probe = document.createElement('span')
+  probe.style.color = `var(--${token})`
   element.append(probe)
-  const read = (token: Token) => {
-    probe.style.color = `var(--${token})`
-    return getComputedStyle(probe).color
-  }
-  const colors = Object.fromEntries(TOKENS.map((token) => [token, read(token)])) as Record<Token, string>
+  const { color } = getComputedStyle(probe)
   probe.remove()
-  return colors
+  return color
 }
+
+export const readToneColors = (element: HTMLElement): Record<Token, string> =>
+  Object.fromEntries(TOKENS.map((token) => [token, readColor(element, token)])) as Record<Token, string>
 
 /** Runs at once, when the theme changes, and when the element changes its width. */
 export function onThemeOrWidth(element: HTMLElement, run: () => void): () => void {
