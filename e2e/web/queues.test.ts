@@ -83,6 +83,6 @@ function colourOfGrid(): string | null {
   const [red, green, blue] = probe.getImageData(0, 0, 1, 1).data
   for (let at = 0; at < drawn.length; at += 4)
     if (drawn[at] === red && drawn[at + 1] === green && drawn[at + 2] === blue && drawn[at + 3] === 255)
-      return probe.fillStyle.toString()
+      return probe.fillStyle
   return null
 }

@@ -595,7 +595,7 @@ describe('PUT …/jobs/{job.id}/unblock', () => {
     const scene = await aScene('[{ block: Go? }]')
     const reader = await aTeamMember(scene, 'read_only')
     const builder = await aTeamMember(scene, 'build_and_read')
-    const [short = '', long = ''] = await scene.urls('Go?')
+    const [short, long] = await scene.urls('Go?')
     for (const url of [short, long]) {
       const unblock_teams: string[] = []
       expect(await viewerOf(url, reader.token)).toEqual({ may: { unblock: false }, unblock_teams })
