@@ -746,6 +746,7 @@ create table idempotency_keys (
   body text,
   created_at timestamp(3) with time zone not null default now(),
   held_until timestamp with time zone,
+  is_written boolean not null default false,
   constraint idempotency_keys_pkey PRIMARY KEY (user_id, key),
   constraint idempotency_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );

@@ -15,7 +15,7 @@ import { measureBlobs } from './blobs/measured.ts'
 import { openBlobs } from './blobs/open.ts'
 import type { BlobStore } from './blobs/store.ts'
 import type { Config } from './config/config.ts'
-import type { Db } from './db/pool.ts'
+import type { Db, Trx } from './db/pool.ts'
 import type { HostedDriver } from './hosted/driver.ts'
 import { outboundClient, type OutboundClient } from './lib/outbound.ts'
 import { expiringCache, type ExpiringCache } from './lib/expiring-cache.ts'
@@ -62,6 +62,11 @@ export interface Context {
    * Set if `db` is a transaction of the caller. Runs the work after its commit, with a context outside of the transaction.
    */
   afterCommit: ((work: (ctx: Context) => Promise<void>) => void) | null
+  /**
+   * Set for a request with an idempotency key that runs in no transaction. In the transaction of its change it says whether no
+   * earlier try has made the change: one that did may have died before its answer was stored.
+   */
+  isFirstWrite: ((trx: Trx) => Promise<boolean>) | null
 }
 
 /** A request of a caller in an organization. */
@@ -134,5 +139,6 @@ export function createContext(parts: Parts): Context {
     queueLabels: queueLabels(db, config.metrics.queues),
     tracer,
     afterCommit: null,
+    isFirstWrite: null,
   }
 }

@@ -1,12 +1,14 @@
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { eventually, startApp, useApp } from '../../test/app.ts'
+import { aBuild } from '../../test/runs.ts'
 import { aSession } from '../../test/sessions.ts'
 import {
   aCluster,
   aMember,
   anAdmin,
   anOrganization,
+  aPipeline,
   aToken,
   tokenId,
   unique,
@@ -214,11 +216,34 @@ describe('Idempotency-Key', () => {
       const work = () => Promise.resolve(answer)
       await eventually('it is under way, and its time passes', async () => {
         const { numAffectedRows } = await sql`
-          update idempotency_keys set held_until = now() where key like ${`%${request.key}`}`.execute(app.db)
+          update idempotency_keys set held_until = now()
+          where key like ${`%${request.key}`} and held_until > now()`.execute(app.db)
         return numAffectedRows === 1n
       })
       expect(await onceOutside(app.ctx, request, work)).toEqual(answer)
     })
+  })
+
+  it('appends to an annotation once, even if the server died before it answered', async () => {
+    const pipeline = await aPipeline(app, org, 'steps: []')
+    const { number } = await aBuild(app, org, pipeline)
+    const annotations = `${pipeline.path}/builds/${number}/annotations`
+    const key = unique('key')
+    const append = () =>
+      app.request('POST', annotations, {
+        token: admin.token,
+        body: { context: 'log', body: 'once', append: true },
+        headers: { 'Idempotency-Key': key },
+      })
+    const first = await append()
+    const { numAffectedRows } = await sql`
+      update idempotency_keys set status = 0, headers = '{}', body = null, held_until = now()
+      where key like ${`%\n${key}`}`.execute(app.db)
+    expect(numAffectedRows).toBe(1n)
+    const second = await append()
+    expect([first.status, second.status, second.body]).toEqual([201, 201, first.body])
+    const { list } = await app.request('GET', annotations, { token: admin.token })
+    expect(list.map(({ body_html }) => body_html)).toEqual(['<p>once</p>\n'])
   })
 
   it.each(['', 'x'.repeat(256), 'ümlaut'])('answers 400 to an invalid key: %.10s', async (key) => {

@@ -68,13 +68,13 @@ export async function once(
 
 /**
  * The same for work that calls other systems, which may take long, and so runs in no transaction and holds no connection: a
- * lease in the row of the key is renewed until it ends. If the process dies, no answer is stored, and the operation, which is
- * safe to repeat, runs again.
+ * lease in the row of the key is renewed until it ends. If the process dies, no answer is stored, and the operation runs again. One
+ * that is not safe to repeat marks the key in the transaction of its change, with `isFirstWrite`.
  */
 export async function onceOutside(
   ctx: Context,
   request: KeyedRequest,
-  work: () => Promise<Answer>,
+  work: (ctx: Context) => Promise<Answer>,
 ): Promise<Answer> {
   const stored = await inTransaction(
     ctx.db,
@@ -85,7 +85,7 @@ export async function onceOutside(
   const renew = () => renewHold(ctx.db, request)
   void keepLease(ended.signal, renewMs, { renew, onLost() {} })
   try {
-    const answer = await work()
+    const answer = await work({ ...ctx, isFirstWrite: (trx) => markWritten(trx, request) })
     await store(ctx.db, ctx.keys, request, answer)
     return answer
   } catch (error) {
@@ -107,7 +107,8 @@ async function hold(trx: Trx, keys: Keyring, request: KeyedRequest): Promise<nul
     insert into idempotency_keys (user_id, key, fingerprint, status, headers, held_until)
     values (${request.caller.user.id}, ${ownKey(request)}, ${signed}, ${placeholder}, '{}', ${holdEnd})
     on conflict (user_id, key) do update set fingerprint = excluded.fingerprint, status = excluded.status,
-      headers = excluded.headers, body = null, held_until = excluded.held_until, created_at = now()`.execute(
+      headers = excluded.headers, body = null, held_until = excluded.held_until, created_at = now(),
+      is_written = idempotency_keys.is_written and idempotency_keys.fingerprint = excluded.fingerprint`.execute(
     trx,
   )
   return null
@@ -126,7 +127,14 @@ async function renewHold(db: Db, request: KeyedRequest): Promise<boolean> {
 
 /** For work that failed, so that the request can be repeated at once. */
 const endHold = (db: Db, request: KeyedRequest): Promise<unknown> =>
-  sql`delete from idempotency_keys where ${isHeldBy(request)}`.execute(db)
+  sql`update idempotency_keys set held_until = now() where ${isHeldBy(request)}`.execute(db)
+
+/** False if the key is marked already. */
+async function markWritten(trx: Trx, request: KeyedRequest): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update idempotency_keys set is_written = true where ${isHeldBy(request)} and not is_written`.execute(trx)
+  return numAffectedRows === 1n
+}
 
 async function claim(trx: Trx, keys: Keyring, request: KeyedRequest): Promise<Answer | null> {
   const { rows } = await sql<{ locked: boolean }>`

@@ -106,9 +106,8 @@ async function run(ctx: Context, route: Route, request: FastifyRequest): Promise
     caller,
     fingerprint: fingerprint(request.method, request.url, request.body),
   }
-  return route.callsOut
-    ? onceOutside(ctx, keyed, () => route.run(input))
-    : once(ctx, keyed, (inner) => route.run({ ...input, ctx: inner }))
+  const runOnce = route.callsOut ? onceOutside : once
+  return runOnce(ctx, keyed, (inner) => route.run({ ...input, ctx: inner }))
 }
 
 const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'] as const

@@ -549,6 +549,7 @@ export interface Tables {
     body: string | null
     created_at: Generated<string>
     held_until: string | null
+    is_written: Generated<boolean>
   }
   insight_days: {
     organization_id: string

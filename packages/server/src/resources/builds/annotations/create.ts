@@ -28,6 +28,8 @@ export async function createAnnotation(
 function putAnnotation(ctx: Context, caller: Caller, owner: annotations.Owner, body: CreateAnnotationBody) {
   const context = body.context || 'default'
   return inTransaction(ctx.db, async (trx) => {
+    const isFirst = ctx.isFirstWrite === null || (await ctx.isFirstWrite(trx))
+    if (!isFirst) return annotations.getByContext(trx, owner, context)
     const { is_new, ...row } = await annotations.put(trx, owner, {
       id: newId(),
       context,

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../../db/pool.ts'
+import { notFound } from '../../../lib/errors.ts'
 import type { Style } from './schema.ts'
 
 export interface AnnotationRow {
@@ -124,6 +125,20 @@ export async function put(trx: Trx, owner: Owner, given: Given): Promise<PutRow>
     returning ${columns}, a.body, ${revision} as revision, a.id = ${given.id} as is_new`.execute(trx)
   const [row] = rows
   if (row === undefined) throw new Error('An annotation vanished while it was written.')
+  return row
+}
+
+export async function getByContext(
+  db: Db,
+  owner: Owner,
+  context: string,
+): Promise<AnnotationRow & WrittenBody> {
+  const { rows } = await sql<AnnotationRow & WrittenBody>`
+    select ${columns}, a.body, ${revision} as revision from annotations a
+    where a.organization_id = ${owner.organizationId} and a.build_id = ${owner.buildId}
+      and a.job_id is not distinct from ${owner.jobId}::uuid and a.context = ${context}`.execute(db)
+  const [row] = rows
+  if (row === undefined) throw notFound('No annotation found')
   return row
 }
 
