@@ -50,6 +50,8 @@ body { margin: 0; background: var(--canvas); color: var(--text); font: 14px/20px
 #docs .opblock-summary-path, #docs .opblock-summary-path * { font: 13px/20px ui-monospace, Menlo, Consolas, monospace; }
 #docs .opblock-summary-description { color: var(--muted); font-size: 13px; }
 #docs .opblock-body { overflow-x: auto; }
+/* No answer names a next operation. */
+#docs .response-col_links { display: none; }
 #docs .opblock-section-header { min-height: 0; padding: 8px 16px; background: var(--sunken); }
 #docs :is(.parameter__type, .parameter__in, .parameter__extension, .prop-format, .response-col_links, .model-hint) { color: var(--muted); }
 #docs :is(.required, .parameter__name.required::after, .errors) { color: var(--failed); }
