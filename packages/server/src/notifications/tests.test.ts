@@ -89,6 +89,7 @@ describe('a webhook that listens to tests', () => {
     await sql`update tests set quarantine_expires_at = now() where suite_id = ${suite.id}`.execute(app.db)
     await handlers.end_quarantines(app.ctx, {})
     await handlers.end_quarantines(app.ctx, {})
+    await eventsOf(service, 1)
     const other = await suite.upload('removes', 'F')
     await suite.quarantine(other, 'mute')
     await sql`update tests set quarantine_expires_at = now() where suite_id = ${suite.id} and id = ${other}`.execute(
