@@ -75,7 +75,7 @@ const listFiles: Plugin = {
 
 /** Small parts that the first page and most others have: one file of them is smaller than ten. */
 const onFirstPage =
-  /web\/src\/(parts\/(Button|Icon|keys|mark\/|state-badge\/|time\/)|api\/(listeners|call|live|event-stream))/
+  /web\/src\/(parts\/(Button|Icon|keys|mark\/|state-badge\/[Ss]tate|time\/|rows\/)|api\/(listeners|call|live|event-stream))/
 
 export default defineConfig({
   root: import.meta.dirname,
