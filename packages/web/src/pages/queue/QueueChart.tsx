@@ -7,7 +7,7 @@ export function QueueChart({ points }: { points: Metrics['points'] }) {
   const host = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const element = host.current
-    if (element === null) return
+    if (element === null || points.length === 0) return
     let destroy = () => {}
     let isOver = false
     void import('./draw-chart.ts').then(({ drawChart }) => {

@@ -21,6 +21,9 @@ import { summaryOf } from './summary.ts'
 import { WaitingJobs } from './WaitingJobs.tsx'
 import styles from './Queue.module.css'
 
+/** The chart has its place before there is anything to draw, so that nothing moves when it comes. */
+const noPoints: Metrics['points'] = []
+
 export function QueuePage() {
   const address = useParams({ from: '/organizations/$org/clusters/$cluster/queues/$queue' })
   const { org, cluster: clusterId } = address
@@ -52,7 +55,7 @@ export function QueuePage() {
     <Page
       title={queue.key}
       before={<StateBadge kind="queue" state={isPaused ? 'paused' : 'active'} />}
-      subtitle={[queue.description, summary].filter(Boolean).join(' · ') || undefined}
+      subtitle={[queue.description, summary ?? '…'].filter(Boolean).join(' · ')}
       actions={
         <>
           <LinkButton
@@ -96,15 +99,15 @@ export function QueuePage() {
           until it is resumed.
         </p>
       )}
-      {metrics !== undefined && <QueueChart points={metrics.points} />}
+      <QueueChart points={metrics?.points ?? noPoints} />
       <h2>Waiting jobs</h2>
-      {metrics !== undefined && metrics.estimates.jobs > 0 && <p>{errorsOf(metrics.estimates)}</p>}
       {waitingJobs === undefined ? (
         <NotLoaded query={waiting} rows={3} />
       ) : (
         <WaitingJobs org={org} jobs={waitingJobs} />
       )}
       <ShowMore list={waiting} />
+      {metrics !== undefined && metrics.estimates.jobs > 0 && <p>{errorsOf(metrics.estimates)}</p>}
       <h2>Agents</h2>
       {agents === undefined ? (
         <NotLoaded query={list} rows={3} />
