@@ -5,8 +5,9 @@ import * as searches from './queries.ts'
 import type { BuildPosition, Position, Scope } from './queries.ts'
 import { runLineTask, type Found, type Hit, type Searching, type Source } from './search.ts'
 
-/** A frequent text is among the newest jobs; any other is looked for in the index. */
-const newest = 300
+/** They are read as long as one of twenty has a match: a frequent text is among them. Any other is looked for in the index. */
+const newest = 100
+const isFrequent = (jobs: number, matches: number) => matches * 20 >= jobs
 const jobsAtOnce = 50
 const linesOfJob = 20
 
@@ -25,7 +26,8 @@ export const failuresSource = (searching: Searching): Source => ({
     const scope = await searching.scope()
     if (scope === null) return
     let seen: Position | null = from
-    do {
+    let isNear = true
+    while (isNear) {
       const near = await searches.listFindings(db, scope, { after: seen, limit: newest })
       const wanted = near.filter(({ isWanted }) => isWanted)
       for (let start = 0; start < wanted.length; start += jobsAtOnce)
@@ -34,7 +36,8 @@ export const failuresSource = (searching: Searching): Source => ({
       if (last === undefined || near.length < newest) return
       yield { hits: [], searched: near.length, after: after(last) }
       seen = last
-    } while (!isIndexed(searching))
+      isNear = !isIndexed(searching) || isFrequent(near.length, wanted.length)
+    }
     for (;;) {
       const now = await searching.scope()
       if (now === null) return
