@@ -52,11 +52,22 @@ export function diskStore(root: string): BlobStore {
       return etag
     },
     async completeParts(key, uploadId, parts) {
+      const path = objectPath(key)
       const files = parts.map(({ part }) => join(partsDir(uploadId), String(checkPart(part))))
-      const sizes = await orFailed(Promise.all(files.map((file) => orNull(stat(file)))))
-      if (sizes.includes(null) && (await orFailed(orNull(stat(objectPath(key))))) !== null) return
-      const size = sizes.reduce((sum, found) => sum + (found?.size ?? 0), 0)
-      await orFailed(write(objectPath(key), concatenate(files), size))
+      const putTogether = async () => {
+        const sizes = await Promise.all(files.map((file) => stat(file)))
+        await write(
+          path,
+          concatenate(files),
+          sizes.reduce((sum, { size }) => sum + size, 0),
+        )
+      }
+      await orFailed(
+        putTogether().catch(async (error: unknown) => {
+          // Another request may have completed the upload meanwhile, and deleted its parts.
+          if (!isMissing(error) || (await orNull(stat(path))) === null) throw error
+        }),
+      )
       await orFailed(rm(partsDir(uploadId), { recursive: true, force: true }))
     },
     abortParts: (_key, uploadId) => orFailed(rm(partsDir(uploadId), { recursive: true, force: true })),
@@ -110,10 +121,12 @@ async function orNull<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work
   } catch (error) {
-    if (error instanceof Error && Reflect.get(error, 'code') === 'ENOENT') return null
+    if (isMissing(error)) return null
     throw error
   }
 }
+
+const isMissing = (error: unknown) => error instanceof Error && Reflect.get(error, 'code') === 'ENOENT'
 
 /** Converts errors of the file system into failures of the store. Errors of the body pass unchanged. */
 async function orFailed<T>(work: Promise<T>): Promise<T> {
