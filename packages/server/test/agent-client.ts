@@ -63,7 +63,8 @@ export function call(
   })
 }
 
-const connections = new Agent({ keepAlive: true })
+/** Closed before the server closes idle ones, which it does after 95 seconds: a request may be on its way then. */
+const connections = new Agent({ keepAlive: true, timeout: 60_000 })
 
 function answerOf({ statusCode = 0, headers }: IncomingMessage, text: string): AgentAnswer {
   const isJson = headers['content-type']?.includes('json') ?? false
